@@ -1,0 +1,3 @@
+"""Composition of every app's pages."""
+
+urlpatterns: list = []
