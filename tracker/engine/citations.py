@@ -62,9 +62,10 @@ def quoted(text: str, quote: str, pointer: Pointer) -> Stands | Fails:
     wanted = fold(quote)
     if not wanted:
         return Fails(f"Quote the words of {key} that are contradicted.")
-    lines = [fold(line) for line in text.split("\n")]
-    if pointer.line is not None and pointer.line > len(lines):
-        return Fails(f"{key} has {len(lines)} lines; there is no {key}.{pointer.line}.")
+    failure = cited_line(text, pointer)
+    if failure is not None:
+        return failure
+    lines = [fold(line) for line in _lines(text)]
     line = _line_of(lines, wanted, pointer.line)
     if line is not None:
         return Stands(line, lines[line - 1])
@@ -74,10 +75,11 @@ def quoted(text: str, quote: str, pointer: Pointer) -> Stands | Fails:
 
 def cited_line(text: str, pointer: Pointer) -> Fails | None:
     """Check that the named line exists (for citations without a quote)."""
-    count = text.count("\n") + 1
+    count = len(_lines(text))
     if pointer.line is None or pointer.line <= count:
         return None
-    return Fails(f"R-{pointer.number} has {count} lines; there is no line {pointer.line}.")
+    lines = "1 line" if count == 1 else f"{count} lines"
+    return Fails(f"R-{pointer.number} has {lines}; there is no line {pointer.line}.")
 
 
 def finding(requirement: int, line_text: str, place: str, title: str) -> str:
@@ -100,6 +102,11 @@ def clean(text: str) -> str:
     """Return text that every database stores: no NUL, no lone surrogates, line ends as LF."""
     text = text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")
     return text.encode("utf-8", "replace").decode("utf-8") if not _is_encodable(text) else text
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; a line end at its end starts no further line."""
+    return text.rstrip("\n").split("\n")
 
 
 def _is_encodable(text: str) -> bool:

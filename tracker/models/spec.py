@@ -105,7 +105,7 @@ class Mark(models.Model):
 
 
 class GuidanceVersion(models.Model):
-    """One version of the document that goes into prompts; a trigger refuses a change of its text."""
+    """One version of the document that goes into prompts. A trigger refuses changes of its text."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="guidance_versions")
     number = models.PositiveIntegerField()

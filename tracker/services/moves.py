@@ -63,6 +63,9 @@ def close(bug: Bug, by: By, why: str = "") -> Bug:
 def reopen(bug: Bug, by: By, why: str, *, commit_missing: bool = False) -> Bug:
     """Judge a fix as not good. What a person dismissed only a person reopens.
 
+    A closed entry whose quoted words were edited away since is STALE at once: there is nothing
+    that it could be worked on against before somebody confirms it.
+
     commit_missing: the reason is that the fix's commit is not in the session's HEAD; that says
     nothing about the fix and does not count towards `disputed_fix`.
     """
@@ -73,12 +76,16 @@ def reopen(bug: Bug, by: By, why: str, *, commit_missing: bool = False) -> Bug:
                 f"{bug.key} was dismissed by a person: {bug.dismiss_reason}. If you disagree, file"
                 " a spec bug."
             )
-        changes = _cited_again(bug, "") if bug.kind != Kind.SPEC else {}
-        if state is State.REOPENED:
+        changes = {"dismiss_reason": "", "dismissed_by": None}
+        if bug.kind != Kind.SPEC:
+            try:
+                changes |= _cited_again(bug, "")
+            except Invalid:
+                state = State.STALE
+        if bug.state != State.BLOCKED:
             changes |= {"commit": "", "fixed_in": ""}
             if not commit_missing:
                 changes["reopen_count"] = F("reopen_count") + 1
-        changes |= {"dismiss_reason": "", "dismissed_by": None}
         return write.change(
             bug, Verb.REOPEN, state, note=why, commit_missing=commit_missing, **changes
         )
@@ -92,6 +99,7 @@ def confirm(bug: Bug, by: By, note: str = "", *, quote: str = "") -> Bug:
     note = optional(note, "The note")
     with _moving(bug, by, Verb.CONFIRM) as (write, bug, state):
         changes = _cited_again(bug, optional(quote, "The quote"))
+        changes |= {"commit": "", "fixed_in": ""}
         return write.change(bug, Verb.CONFIRM, state, note=note, **changes)
 
 
