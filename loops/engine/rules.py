@@ -90,7 +90,7 @@ TEXT: dict[Rule, str] = {
     Rule.AFTER_REVIEW_STALL: "After a review_stall decision: the review, repeats at zero.",
     Rule.AFTER_FAULT: "After an infrastructure or auth decision: the same step.",
     Rule.AFTER_DISPUTED: "After a disputed_fix decision: the worker.",
-    Rule.AFTER_BLOCKED: "After a blocked decision: the worker, or the review if all were dismissed.",
+    Rule.AFTER_BLOCKED: "After a blocked decision: the worker; if all were dismissed, the review.",
     Rule.APPROVED: "A person approved the result.",
     Rule.EDITED: "A person edited and approved the result.",
     Rule.STOPPED: "A person stopped the session.",
