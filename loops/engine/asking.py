@@ -10,12 +10,12 @@ from loops.engine.outcomes import names
 from loops.engine.rules import Rule
 from loops.engine.thread_state import (
     NOTES_KEPT,
+    USED,
     Granted,
     Note,
     Step,
     ThreadState,
     limit_of,
-    limits_now,
 )
 from loops.engine.values import AskHuman, Decided, Kind, LimitName, Role
 
@@ -103,11 +103,11 @@ _LIMIT_WORDS = {
 
 def limit_reached(state: ThreadState) -> AskHuman | None:
     """The question about the first limit used up; asked before a step, never before an end."""
-    for now in limits_now(state):
-        if now.name is LimitName.NO_PROGRESS or now.limit is None or now.used < now.limit:
-            continue
-        text = f"The limit is reached: {now.used:g} of {now.limit:g} {_LIMIT_WORDS[now.name]}."
-        return AskHuman(rule=Rule.ASK_LIMIT, kind=Kind.LIMIT, question=text, limit=now.name)
+    for name, words in _LIMIT_WORDS.items():
+        limit, used = limit_of(state, name), getattr(state, USED[name])
+        if limit is not None and used >= limit:
+            text = f"The limit is reached: {used:.15g} of {limit:.15g} {words}."
+            return AskHuman(rule=Rule.ASK_LIMIT, kind=Kind.LIMIT, question=text, limit=name)
     return None
 
 
@@ -120,14 +120,13 @@ def decide(state: ThreadState, decided: Decided) -> ThreadState:
     A decision on a question with several entries clears its own entry; without an entry it is about
     all of them.
     """
-    state = replace(
-        state,
+    state = state.but(
         seq=decided.seq,
         granted=_with_grants(state.granted, decided),
         notes=_with_words(state.notes, decided),
     )
     if (end := BY_DECISION.get(decided.choice)) is not None:
-        return replace(state, end=end, question=None)
+        return state.but(end=end, question=None)
     asked = state.question
     if asked is None or asked.kind is not decided.kind:
         # A limit (it follows from the counts), or an entry answered before it blocked anything:
@@ -139,9 +138,9 @@ def decide(state: ThreadState, decided: Decided) -> ThreadState:
     all_dismissed = state.all_dismissed and decided.disposition == "dismiss"
     if left:
         again = _AGAIN[asked.kind](left)
-        return replace(state, question=again, all_dismissed=all_dismissed)
-    state = _reset(replace(state, question=None, all_dismissed=all_dismissed), decided.kind)
-    return replace(state, question=question_due(state), all_dismissed=True)
+        return state.but(question=again, all_dismissed=all_dismissed)
+    state = _reset(state.but(question=None, all_dismissed=all_dismissed), decided.kind)
+    return state.but(question=question_due(state), all_dismissed=True)
 
 
 def _reset(state: ThreadState, kind: Kind) -> ThreadState:
@@ -149,16 +148,15 @@ def _reset(state: ThreadState, kind: Kind) -> ThreadState:
     match kind:
         case Kind.NO_PROGRESS:
             step = Step(Role.WORKER, Rule.AFTER_NO_PROGRESS, "a person let it go on")
-            return replace(
-                state, idle=0, swing=calm(state.swing), conflicts=0, conflict_paths=(), step=step
+            return state.but(
+                idle=0, swing=calm(state.swing), conflicts=0, conflict_paths=(), step=step
             )
         case Kind.REVIEW_STALL:
             step = Step(Role.REVIEWER, Rule.AFTER_REVIEW_STALL, "a person let it go on")
-            return replace(state, review_stalls=0, step=step)
+            return state.but(review_stalls=0, step=step)
         case Kind.INFRASTRUCTURE | Kind.AUTH:
             step = Step(state.step.role, Rule.AFTER_FAULT, "a person let the step be repeated")
-            return replace(
-                state,
+            return state.but(
                 faults=0,
                 holds=0,
                 context_fulls=0,
@@ -168,7 +166,7 @@ def _reset(state: ThreadState, kind: Kind) -> ThreadState:
             )
         case Kind.DISPUTED_FIX:
             step = Step(Role.WORKER, Rule.AFTER_DISPUTED, "a person settled the dispute")
-            return replace(state, step=step)
+            return state.but(step=step)
         case Kind.BLOCKED:
             return _after_blocked(state)
         case _:
@@ -180,7 +178,7 @@ def _after_blocked(state: ThreadState) -> ThreadState:
         step = Step(Role.REVIEWER, Rule.AFTER_BLOCKED, "every blocked entry was dismissed")
     else:
         step = Step(Role.WORKER, Rule.AFTER_BLOCKED, "a person answered")
-    return replace(state, step=step)
+    return state.but(step=step)
 
 
 def _with_grants(granted: Granted, decided: Decided) -> Granted:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from loops.engine.bounds import OSCILLATION_COACH, swing_on
 from loops.engine.outcomes import FAULT_WORDS, explain, has_changed
 from loops.engine.rules import Rule
@@ -66,8 +64,7 @@ def worked(state: ThreadState, evidence: Evidence, outcome: Outcome) -> ThreadSt
     swing = swing_on(swing_on(state.swing, evidence.before.rev), evidence.after.rev)
     swings = state.swing.turns < OSCILLATION_COACH <= swing.turns
     conflicts = state.conflicts + 1 if outcome is Outcome.CONFLICT else 0
-    state = replace(
-        state,
+    state = state.but(
         streak=streak,
         clean_review=state.clean_review if done or not changed else None,
         stalls=0 if stalls >= STALLS_TO_COACH else stalls,
@@ -83,7 +80,7 @@ def worked(state: ThreadState, evidence: Evidence, outcome: Outcome) -> ThreadSt
         context_fulls=0,
     )
     role, reason = _after_worker(state, evidence, outcome, stalls)
-    return replace(state, step=Step(role, _RULE[outcome], reason))
+    return state.but(step=Step(role, _RULE[outcome], reason))
 
 
 def _after_worker(state: ThreadState, evidence: Evidence, outcome: Outcome, stalls: int) -> Due:
@@ -132,8 +129,7 @@ def reviewed(state: ThreadState, evidence: Evidence, outcome: Outcome) -> Thread
         role, reason = _coach_or_worker(state, "the review left something to do")
     else:
         role, reason = _coach_or_worker(state, "the review was clean")
-    return replace(
-        state,
+    return state.but(
         streak=0 if falls else state.streak,
         clean_review=clean_review,
         works_since_review=0,
@@ -147,8 +143,7 @@ def reviewed(state: ThreadState, evidence: Evidence, outcome: Outcome) -> Thread
 
 
 def coached(state: ThreadState) -> ThreadState:
-    return replace(
-        state,
+    return state.but(
         workers_since_coach=0,
         coach_due=False,
         stalls=0,
@@ -168,7 +163,7 @@ def interrupted(state: ThreadState, evidence: Evidence) -> ThreadState:
         if by_worker:
             swing = swing_on(swing_on(swing, evidence.before.rev), evidence.after.rev)
         idle = 0 if found or by_worker else state.idle
-        state = replace(state, streak=0, clean_review=None, idle=idle, swing=swing)
+        state = state.but(streak=0, clean_review=None, idle=idle, swing=swing)
     return _repeated(state, evidence)
 
 
@@ -181,18 +176,17 @@ def _repeated(state: ThreadState, evidence: Evidence) -> ThreadState:
             resets_in = evidence.resets_in
             wait = HOLD_DEFAULT_SECONDS if resets_in is None else resets_in
             wait = min(max(wait, HOLD_SHORTEST_SECONDS), HOLD_LONGEST_SECONDS)
-            return replace(
-                state,
+            return state.but(
                 holds=state.holds + 1,
                 reset_far=resets_in is not None and resets_in > HOLD_LONGEST_SECONDS,
                 step=Step(role, Rule.HELD, reason, wait),
             )
         case Fault.CONTEXT_FULL:
             step = Step(role, Rule.SHORTER, reason)
-            return replace(state, context_fulls=state.context_fulls + 1, step=step)
+            return state.but(context_fulls=state.context_fulls + 1, step=step)
         case Fault.AUTH:
-            return replace(state, auth_failed=True, step=Step(role, Rule.FAULT_AGAIN, reason))
+            return state.but(auth_failed=True, step=Step(role, Rule.FAULT_AGAIN, reason))
         case _:
             wait = BACK_OFF_SECONDS[min(state.faults, len(BACK_OFF_SECONDS) - 1)]
             step = Step(role, Rule.FAULT_AGAIN, reason, wait)
-            return replace(state, faults=state.faults + 1, step=step)
+            return state.but(faults=state.faults + 1, step=step)

@@ -127,8 +127,7 @@ def _opened(state: ThreadState, entry: Opened) -> ThreadState:
     if entry.script_exit is not None:
         verdict = Judged(entry.base_rev, entry.base_head, entry.spec, entry.script_exit)
         judged = endings.remember(judged, verdict)
-    state = replace(
-        state,
+    state = state.but(
         seq=entry.seq,
         base_rev=entry.base_rev,
         base_head=entry.base_head,
@@ -140,7 +139,7 @@ def _opened(state: ThreadState, entry: Opened) -> ThreadState:
     )
     if state.config.done_mode is not DoneMode.SCRIPT or _missing(state, entry):
         return state
-    return replace(state, end=endings.proved(state))
+    return state.but(end=endings.proved(state))
 
 
 def _configured(state: ThreadState, entry: Configured) -> ThreadState:
@@ -153,7 +152,7 @@ def _configured(state: ThreadState, entry: Configured) -> ThreadState:
         step = Step(Role.WORKER, Rule.COACH, "there is no coach any more")
     old, new = state.config.limits, entry.config.limits
     granted = _grants_kept(state.granted, old, new)
-    return replace(state, seq=entry.seq, config=entry.config, granted=granted, step=step)
+    return state.but(seq=entry.seq, config=entry.config, granted=granted, step=step)
 
 
 def _grants_kept(granted: Granted, old: Limits, new: Limits) -> Granted:
@@ -167,8 +166,8 @@ def _grants_kept(granted: Granted, old: Limits, new: Limits) -> Granted:
 
 def _human_event(state: ThreadState, entry: HumanEvent) -> ThreadState:
     end = state.end if endings.is_ended_by_person(state) else None
-    return replace(
-        state, seq=entry.seq, human_seq=entry.seq, streak=0, clean_review=None, idle=0, end=end
+    return state.but(
+        seq=entry.seq, human_seq=entry.seq, streak=0, clean_review=None, idle=0, end=end
     )
 
 
@@ -197,12 +196,12 @@ def _concluded(state: ThreadState, evidence: Evidence, outcome: Outcome) -> Thre
     if state.config.done_mode is DoneMode.SCRIPT or outcome is Outcome.DONE:
         missing = _missing(state, evidence)
         if not missing:
-            return replace(state, end=endings.proved(state), question=None)
+            return state.but(end=endings.proved(state), question=None)
         if endings.only_blocked(missing):
-            return replace(state, end=None, question=asking.ask_blocked(evidence.blocked))
+            return state.but(end=None, question=asking.ask_blocked(evidence.blocked))
     if evidence.disputed:
-        return replace(state, end=None, question=asking.ask_disputed(evidence.disputed))
-    return replace(state, end=None, question=asking.question_due(state))
+        return state.but(end=None, question=asking.ask_disputed(evidence.disputed))
+    return state.but(end=None, question=asking.question_due(state))
 
 
 def _missing(state: ThreadState, seen: Evidence | Opened) -> tuple[Why, ...]:
@@ -225,8 +224,7 @@ def _counted(state: ThreadState, seq: int, evidence: Evidence, outcome: Outcome)
         verdict = Judged(after.rev, after.head, after.spec, evidence.script_exit)
         judged = endings.remember(judged, verdict)
     tokens, money = evidence.tokens, evidence.money
-    return replace(
-        state,
+    return state.but(
         seq=seq,
         rev=after.rev,
         head=after.head,

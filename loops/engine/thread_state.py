@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from loops.engine.bounds import Swing
 from loops.engine.rules import Rule
@@ -51,7 +52,7 @@ class Granted:
     money: float = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ThreadState:
     """Folded from the log; see RULES 4 for what each count means.
 
@@ -109,6 +110,15 @@ class ThreadState:
     all_dismissed: bool = True
     end: Finish | None = None
 
+    def but(self, **changes: Any) -> ThreadState:
+        """This state with other values in some fields.
+
+        dataclasses.replace does the same, at ten times the price, several times per iteration.
+        """
+        state = object.__new__(ThreadState)
+        state.__dict__.update(self.__dict__, **changes)
+        return state
+
 
 @dataclass(frozen=True, slots=True)
 class LimitNow:
@@ -119,21 +129,26 @@ class LimitNow:
     limit: float | None
 
 
+# Limit -> the count that is held against it, in the order in which they are checked.
+USED = {
+    LimitName.ITERATIONS: "iterations",
+    LimitName.WALL_SECONDS: "active_seconds",
+    LimitName.TOKENS: "tokens",
+    LimitName.MONEY: "money",
+    LimitName.NO_PROGRESS: "idle",
+}
+
+
 def limits_now(state: ThreadState) -> tuple[LimitNow, ...]:
-    """Every limit with what is used of it, in the order in which they are checked."""
-    used = {
-        LimitName.ITERATIONS: state.iterations,
-        LimitName.WALL_SECONDS: state.active_seconds,
-        LimitName.TOKENS: state.tokens,
-        LimitName.MONEY: state.money,
-        LimitName.NO_PROGRESS: state.idle,
-    }
-    return tuple(LimitNow(name, used[name], limit_of(state, name)) for name in used)
+    """Every limit with what is used of it."""
+    return tuple(
+        LimitNow(name, getattr(state, used), limit_of(state, name)) for name, used in USED.items()
+    )
 
 
 def limit_of(state: ThreadState, name: LimitName) -> float | None:
-    configured: float | None = getattr(state.config.limits, name.value)
+    configured: float | None = getattr(state.config.limits, name)
     if configured is None:
         return None
-    granted: float = getattr(state.granted, name.value)
+    granted: float = getattr(state.granted, name)
     return configured + granted
