@@ -42,6 +42,18 @@ def _start_ticks(pid: int) -> int:
         return 0
 
 
+def is_dead(identity: ProcessIdentity) -> bool:
+    """True if that process of this host is seen to be gone; False for other hosts: nobody knows."""
+    if identity.host != socket.gethostname():
+        return False
+    if identity.boot_id != _boot_id():
+        return True
+    process = read_process(identity.pid) if _BOOT_ID.exists() else None
+    if process is not None:
+        return process.start_ticks != identity.start_ticks or not process.alive
+    return _BOOT_ID.exists() or not psutil.pid_exists(identity.pid)
+
+
 def kill_tree(identity: ProcessIdentity, seconds: float = GONE_WITHIN_SECONDS) -> bool:
     """Kill what is left of this tree. True: nothing of it lives.
 
