@@ -47,10 +47,9 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What to run. argv[0]: an absolute path. env: the whole environment; RUN_MARK in it equals `mark` (unique per call).
+    """What to run. argv[0]: an absolute path. Paths as in confine().
 
-    stdin: an open file's descriptor or subprocess.DEVNULL; never a pipe or a terminal, where a
-    program could wait for ever. Paths as in confine().
+    env: the whole environment; RUN_MARK in it equals `mark`, which is unique per call. stdin: an open file's descriptor or subprocess.DEVNULL; never a pipe or a terminal, where a program could wait for ever.
     """
 
     argv: Sequence[str]
