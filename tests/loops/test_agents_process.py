@@ -96,32 +96,36 @@ def test_a_lost_right_to_run_ends_the_tree(mode, tmp_path):
     assert not is_locked(call)
 
 
+class Full(Recorder):
+    """A store without room for the first `refusals` times."""
+
+    def __init__(self, refusals, **options):
+        super().__init__(**options)
+        self.refusals = refusals
+
+    def output(self, data):
+        self.refusals -= 1
+        if self.refusals >= 0:
+            return False
+        self.data += data
+        return True
+
+
 @both_modes
-def test_a_full_store_makes_the_agent_wait_and_neither_stops_the_clocks_nor_loses_a_byte(
-    mode, tmp_path
-):
-    class Full(Recorder):
-        refused = 0
-
-        def output(self, data):
-            if self.refused < 60:
-                self.refused += 1
-                return False
-            self.data += data
-            return True
-
+def test_a_full_store_makes_the_agent_wait_and_loses_no_byte_and_is_no_silence(mode, tmp_path):
     flood = "import sys; sys.stdout.write('x' * 300_000 + 'end')"
     call = make_call(tmp_path, silence_seconds=0.8)
-    reply = agent(mode, flood).run(call, control := Full())
+    reply = agent(mode, flood).run(call, control := Full(refusals=60))
     assert reply.fault is None
     assert control.data == b"x" * 300_000 + b"end"
 
-    control = Full(stop=lambda: control.refused > 5)
-    control.refused = -(10**9)
-    polls = iter([False] * 5)
-    control.must_stop = lambda: next(polls, True)
-    reply = agent(mode, flood + "; import time; time.sleep(600)").run(call, control)
-    assert reply.fault is Fault.WORKER_LOST
+
+@both_modes
+def test_a_store_that_never_has_room_holds_up_no_stop(mode, tmp_path):
+    control = Full(refusals=10**9)
+    control.must_stop = lambda: control.refusals < 10**9 - 5
+    subject = agent(mode, "import time; print('x', flush=True); time.sleep(600)")
+    assert subject.run(make_call(tmp_path), control).fault is Fault.WORKER_LOST
 
 
 @both_modes

@@ -28,18 +28,18 @@ open("locked", "w").close()
 
 # A grandchild that escapes every kill by group, session, parent or environment: forked twice, in
 # its own session, with an empty environment; it keeps the lock and the output pipe open.
-DAEMON = """
+DAEMON = f"""
 import os, sys, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", '''{hold}
+        os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", '''{HOLD_LOCK}
 time.sleep(600)'''], {{}})
     os._exit(0)
 os.wait()
 while not os.path.exists("locked"):
     time.sleep(0.01)
-""".format(hold=HOLD_LOCK)
+"""
 
 
 def require(mode):
