@@ -8,7 +8,7 @@ import socket
 import time
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped,unused-ignore]
 
 from loops.agents.base import ProcessIdentity
 from loops.agents.shim import descendants, kill, marked, process_table, read_process
