@@ -111,9 +111,9 @@ class Child:
         return wait
 
     def ask_to_stop(self) -> None:
+        # Not Popen.send_signal: it would reap a dead leader, and with it the session's number.
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.send_signal(self.program.stop_signal)
+            os.kill(self._process.pid, self.program.stop_signal)
 
     def wait_stopped(self, *, hurry: Callable[[], bool]) -> None:
         """Returns when nothing of the child is left; hurry() cuts the grace short."""

@@ -20,8 +20,16 @@ log = logging.getLogger("loops.clock")
 
 class Command(BaseCommand):
     help = "Runs what is due every second (part of `up`)."
-    suppressed_base_arguments = {"--settings", "--pythonpath", "--traceback", "--no-color",
-                                 "--force-color", "--verbosity", "--version", "--skip-checks"}
+    suppressed_base_arguments = {
+        "--settings",
+        "--pythonpath",
+        "--traceback",
+        "--no-color",
+        "--force-color",
+        "--verbosity",
+        "--version",
+        "--skip-checks",
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = threading.Event()
