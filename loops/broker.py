@@ -60,7 +60,8 @@ def prepare(data: Path, binary: Path) -> Server:
     folder = data / "valkey"
     folder.mkdir(mode=0o700, exist_ok=True)
     socket = _socket(data)
-    _make_private(socket.parent)
+    if socket.parent != folder:
+        _make_private(socket.parent)
     config = folder / "valkey.conf"
     handle = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:

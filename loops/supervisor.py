@@ -82,7 +82,7 @@ class Child:
                 env={**os.environ, **self.program.env},
                 pass_fds=self.program.keep,
                 start_new_session=True,
-                preexec_fn=between_fork_and_exec,  # noqa: PLW1509 - `up` runs no other thread
+                preexec_fn=between_fork_and_exec,  # safe: `up` runs no other thread
             )
         self._started_at = time.monotonic()
         self.start_again_at = None

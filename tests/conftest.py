@@ -1,4 +1,4 @@
-"""What every suite shares: skips that CI forbids, a real broker, environments of child processes."""
+"""What every suite shares: skips that CI forbids, a real broker, environments of children."""
 
 from __future__ import annotations
 

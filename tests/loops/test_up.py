@@ -170,7 +170,7 @@ def url_of(data: Path) -> str:
 
 
 def test_an_outside_broker_replaces_the_embedded_one(tmp_path, broker):
-    with Up(tmp_path / "data", REDIS_URL=broker) as up:
+    with Up(tmp_path / "data", env=plain_environment(REDIS_URL=broker)) as up:
         up.wait_ready()
         assert "broker started" not in up.said()
 

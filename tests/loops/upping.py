@@ -16,21 +16,25 @@ from pathlib import Path
 from tests.conftest import TOP, eventually, plain_environment
 
 MARK = "LOOPWATCH_TEST_MARK"
+Env = dict[str, str] | None
 
 
 class Up:
     """`loopwatch up` on a free port, its processes marked through their environment."""
 
-    def __init__(self, data: Path, *words: str, argv: tuple[str, ...] = (), **env: str) -> None:
+    def __init__(self, data: Path, *, argv: tuple[str, ...] = (), env: Env = None) -> None:
+        """argv: what to run instead of this checkout's manage.py; env: instead of the plain
+        environment."""
         self.data = data
         self.mark = uuid.uuid4().hex
         self.output = data.with_name(f"{data.name}.{self.mark}.out")
         argv = argv or (sys.executable, str(TOP / "manage.py"))
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [*argv, "up", "--port", "0", "--data", str(data), *words],
+                [*argv, "up", "--port", "0", "--data", str(data)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env=plain_environment(**{MARK: self.mark}, **env), start_new_session=True,
+                env={**(plain_environment() if env is None else env), MARK: self.mark},
+                start_new_session=True,
             )  # fmt: skip
 
     def __enter__(self) -> Up:

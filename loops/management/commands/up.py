@@ -19,6 +19,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
 from loops import broker, premises
+from loops.cli import DJANGO_OPTIONS
 from loops.environment import BadSetting, text
 from loops.supervisor import Child, Program, Supervisor
 from tracker.errors import DomainError
@@ -30,17 +31,8 @@ OUTSIDE_BROKER_SECONDS = 3.0
 
 class Command(BaseCommand):
     help = "Starts Loopwatch: web server, worker, clock and broker, until Ctrl-C."
-    requires_system_checks: list[str] = []
-    suppressed_base_arguments = {
-        "--settings",
-        "--pythonpath",
-        "--traceback",
-        "--no-color",
-        "--force-color",
-        "--verbosity",
-        "--version",
-        "--skip-checks",
-    }
+    requires_system_checks = ()
+    suppressed_base_arguments = DJANGO_OPTIONS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
