@@ -23,7 +23,6 @@ DJANGO_OPTIONS = frozenset(
     {"--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color"}
     | {"--force-color", "--skip-checks"}
 )
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
