@@ -106,7 +106,10 @@ def _start(call: Call) -> Said:
 
 def _fixed(call: Call) -> Said:
     commit = words.commit(call.args.commit, call.context.head())
-    return _moved(services.mark_fixed(_bug(call), call.context.by, commit), f"fixed by {commit}")
+    bug = _bug(call)
+    if bug.state in (State.OPEN, State.REOPENED):  # who fixes an entry has taken it
+        services.start(bug, call.context.by)
+    return _moved(services.mark_fixed(bug, call.context.by, commit), f"fixed by {commit}")
 
 
 def _blocked(call: Call) -> Said:
