@@ -1,0 +1,44 @@
+"""What the runner needs of the world to move one session on; the real world is in loops.stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from loops.agents.base import Control, Reply
+from loops.engine.values import Role
+from loops.interface import Collected
+from loops.sight import Sight
+from loops.workspaces import Base, Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One iteration to perform. reference: "S-3/7"."""
+
+    role: Role
+    number: int
+    reference: str
+    prompt: str
+
+
+class Equipment(Protocol):
+    """One session's tools, used by one thread under one lease."""
+
+    workspace: Workspace
+
+    def open(self) -> Base:
+        """Make the workspace usable (idempotent). Raises workspaces.Unusable with a sentence."""
+
+    def secrets(self) -> tuple[str, ...]:
+        """Values to remove from output."""
+
+    def run_script(self) -> int | None:
+        """The done script's exit code on the tree as it is; None when there is none."""
+
+    def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
+        """Run the role's agent with the agents' interface open. On return its process tree is
+        gone and the interface is closed: nothing of this iteration can be written any more."""
+
+    def close(self) -> None:
+        """Give back what is held (file lock, threads)."""

@@ -1,0 +1,213 @@
+"""Rows of the core app. State is folded from LogEntry; everything else is a cache, a lease or a record."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from loops.engine.values import EndReason, Outcome, Pattern, Role, State
+from tracker.models import Project
+
+
+def _choices(words: type) -> list[tuple[str, str]]:
+    return [(word.value, word.value) for word in words]  # type: ignore[attr-defined]
+
+
+class Agent(models.Model):
+    """A named adapter with settings; a session freezes a copy of them at its start."""
+
+    name = models.SlugField(max_length=60, unique=True)
+    adapter = models.CharField(max_length=20)
+    settings = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Secret(models.Model):
+    """A credential, encrypted with the key file of the data folder; never shown again."""
+
+    name = models.SlugField(max_length=60, unique=True)
+    ciphertext = models.BinaryField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Session(models.Model):
+    """One supervised loop over one goal.
+
+    log_seq: sequence of the newest LogEntry. fold, fold_seq: cached engine state and the entry it
+    stands at. fence: grows with every lease; a record with an older fence changes nothing.
+    lease_owner: who may record ({"host", "boot_id", "pid", "start_ticks"}); process: the agent
+    tree that runs now, for a successor to kill. not_before: back-off or an agent's limit.
+    holds_project: from the first claim to the end (RULES 1, one active session per project).
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
+    pattern = models.CharField(max_length=20, choices=_choices(Pattern))
+    state = models.CharField(
+        max_length=14, choices=_choices(State), default=State.DRAFT.value, db_index=True
+    )
+    end_reason = models.CharField(max_length=16, choices=_choices(EndReason), null=True)  # noqa: DJ001
+    end_sentence = models.TextField(default="", blank=True)
+    goal = models.TextField(default="", blank=True)
+    config = models.JSONField()
+    scope = models.JSONField(default=dict)
+    preflight = models.JSONField(null=True)
+    base_rev = models.CharField(max_length=64, default="", blank=True)
+    base_head = models.CharField(max_length=64, default="", blank=True)
+    log_seq = models.PositiveBigIntegerField(default=0)
+    fold = models.JSONField(null=True)
+    fold_seq = models.PositiveBigIntegerField(default=0)
+    iteration_count = models.PositiveIntegerField(default=0)
+    stepping = models.BooleanField(default=False)
+    holds_project = models.BooleanField(default=False)
+    fence = models.PositiveBigIntegerField(default=0)
+    lease_owner = models.JSONField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    process = models.JSONField(null=True)
+    not_before = models.DateTimeField(null=True)
+    held_until = models.DateTimeField(null=True)
+    created_by = models.CharField(max_length=150, default="")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(holds_project=True), name="one_active_session_per_project"
+            ),
+            models.CheckConstraint(
+                condition=Q(state=State.ENDED.value, end_reason__isnull=False)
+                | (~Q(state=State.ENDED.value) & Q(end_reason__isnull=True)),
+                name="ended_session_has_one_end_reason",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=State.ENDED.value) | Q(holds_project=False),
+                name="ended_session_frees_its_project",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.ref
+
+    @property
+    def ref(self) -> str:
+        """The tracker's opaque name of this session."""
+        return f"S-{self.pk}"
+
+
+class Iteration(models.Model):
+    """One turn of one role. In flight while ended_at is null; its evidence is the log entry."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="iterations")
+    number = models.PositiveIntegerField()
+    role = models.CharField(max_length=10, choices=_choices(Role))
+    rule = models.CharField(max_length=20)
+    reason = models.TextField(default="")
+    fence = models.PositiveBigIntegerField()
+    before = models.JSONField()
+    claimed_at_seq = models.PositiveBigIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=14, choices=_choices(Outcome), null=True)  # noqa: DJ001
+    rev = models.CharField(max_length=64, default="")
+    head = models.CharField(max_length=64, default="")
+    detail = models.TextField(default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "number"], name="iteration_number_once_per_session"),
+            models.UniqueConstraint(
+                fields=["session"], condition=Q(ended_at=None), name="one_iteration_in_flight_per_session"
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at__isnull=True, outcome__isnull=True)
+                | Q(ended_at__isnull=False, outcome__isnull=False),
+                name="ended_iteration_has_one_outcome",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id}/{self.number}"
+
+
+class LogEntry(models.Model):
+    """A fact the controller folds; append-only."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="log")
+    seq = models.PositiveBigIntegerField()
+    kind = models.CharField(max_length=12)
+    payload = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "seq"], name="log_sequence_once_per_session")
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id} #{self.seq} {self.kind}"
+
+
+class Transition(models.Model):
+    """One status change; immutable."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="transitions")
+    before = models.CharField(max_length=14)
+    move = models.CharField(max_length=20)
+    after = models.CharField(max_length=14)
+    by = models.CharField(max_length=150)
+    note = models.TextField(default="")
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["session", "id"], name="transition_by_session")]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id} {self.before} -> {self.after}"
+
+
+class Answer(models.Model):
+    """A decision on its way into the session's log; taken up when taken_at is set.
+
+    decision: the escalation app's id of the decision, so that a second delivery changes nothing.
+    """
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="answers")
+    decision = models.PositiveBigIntegerField(unique=True)
+    payload = models.JSONField()
+    at = models.DateTimeField()
+    taken_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["session"], condition=Q(taken_at=None), name="answer_not_taken_up")
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id} answer {self.decision}"
+
+
+class OutputPiece(models.Model):
+    """A piece of what one iteration was shown (stream "prompt") or wrote (stream "output").
+
+    offset: position of its first byte in the iteration's stream, after redaction.
+    """
+
+    iteration = models.ForeignKey(Iteration, on_delete=models.CASCADE, related_name="pieces")
+    stream = models.CharField(max_length=6)
+    seq = models.PositiveIntegerField()
+    offset = models.PositiveBigIntegerField()
+    text = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["iteration", "stream", "seq"], name="piece_sequence_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.iteration} {self.stream} {self.seq}"

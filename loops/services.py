@@ -1,0 +1,147 @@
+"""What people can do to sessions. Every door (command line, forms, API) calls these verbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from loops import configuration, journal, moment, stage, uptake, wake
+from loops.engine import controllers
+from loops.engine.lifecycle import Move
+from loops.engine.values import Configured, State
+from loops.models import Agent, Answer, Session
+from loops.points import point
+from tracker import services as tracker
+from tracker.errors import Conflict, Invalid, NotFound
+from tracker.models import Project
+from tracker.scope import Scope
+from tracker.services import By
+
+
+def get_session(session_id: int) -> Session:
+    session = Session.objects.select_related("project").filter(pk=session_id).first()
+    if session is None:
+        raise NotFound(f"There is no session S-{session_id}.")
+    return session
+
+
+def create_session(
+    project: Project, *, by: By, config: dict[str, Any], goal: str = "", scope: Scope | None = None
+) -> Session:
+    """A draft with frozen configuration; the goal becomes a requirement that the session owns."""
+    parsed = configuration.parse(config)
+    scope = scope or Scope()
+    with transaction.atomic():
+        session = Session.objects.create(
+            project=project,
+            pattern=parsed.pattern,
+            goal=goal,
+            config=parsed.model_dump(mode="json"),
+            scope=scope.to_json(),
+            created_by=str(by.actor),
+            created_at=moment.now(),
+        )
+        if goal.strip():
+            tracker.edit_requirement(project, None, text=goal, by=by, session_ref=session.ref)
+        if not tracker.requirements(project, scope, session.ref):
+            raise Invalid(
+                "There is nothing to prove: give the session a goal, or a scope with a requirement."
+            )
+    return session
+
+
+def check(session: Session) -> dict[str, Any]:
+    """Look at the repository as the start will find it; runs `prepare` and `check`. Slow."""
+    result = stage.preflight(session)
+    Session.objects.filter(pk=session.pk).update(preflight=result)
+    session.preflight = result
+    return result
+
+
+def start(session: Session, by: By) -> None:
+    """draft -> queued, if the last look at the repository refused nothing."""
+    look = session.preflight or check(session)
+    if look["refusals"]:
+        raise Conflict(f"{session.ref} cannot start. " + " ".join(look["refusals"]))
+    config = configuration.parse(session.config).engine()
+    with transaction.atomic():
+        _project, locked = journal.lock(session.pk)
+        at = moment.now()
+        journal.move(locked, Move.START, by=str(by.actor), at=at)
+        kind, payload = controllers.entry_to_json(Configured(0, config))
+        journal.append(locked, kind, payload, at)
+        wake.wake_on_commit(session.pk)
+    point("started")
+
+
+def pause(session: Session, by: By) -> None:
+    """After the iteration that runs now."""
+    _command(session, Move.PAUSE, by)
+
+
+def resume(session: Session, by: By) -> None:
+    _command(session, Move.RESUME, by)
+
+
+def step(session: Session, by: By) -> None:
+    """One iteration, then paused again."""
+    _command(session, Move.STEP, by, stepping=True)
+
+
+def stop(session: Session, by: By) -> None:
+    """Cut off what runs and end the session as stopped; what was changed stays on its branch."""
+    with transaction.atomic():
+        _project, locked = journal.lock(session.pk)
+        journal.move(locked, Move.STOP, by=str(by.actor), at=moment.now())
+        if locked.lease_until is None:
+            uptake.end_as_stopped(locked)
+
+
+def _command(session: Session, event: Move, by: By, **fields: Any) -> None:
+    with transaction.atomic():
+        _project, locked = journal.lock(session.pk)
+        journal.move(locked, event, by=str(by.actor), at=moment.now(), **fields)
+        wake.wake_on_commit(session.pk)
+
+
+def answer(session: Session, *, decision: int, payload: dict[str, Any], is_last: bool, by: By) -> None:
+    """A person's decision, in the transaction that makes it. is_last: no other question blocks.
+
+    Raises Conflict when the session is over: a stale answer reaches nobody.
+    """
+    with transaction.atomic():
+        _project, locked = journal.lock(session.pk)
+        if locked.state in (State.ENDED.value, State.STOPPING.value):
+            raise Conflict(f"{session.ref} has ended; there is nothing left to answer.")
+        at = moment.now()
+        Answer.objects.create(session=locked, decision=decision, payload=payload, at=at)
+        if is_last and locked.state == State.WAITING_HUMAN.value:
+            journal.move(locked, Move.LAST_DECIDED, by=str(by.actor), at=at)
+        transaction.on_commit(lambda: _take_up_and_wake(session.pk))
+
+
+def _take_up_and_wake(session_id: int) -> None:
+    point("answered")
+    uptake.take_up(session_id)
+    wake.wake(session_id)
+
+
+def save_agent(name: str, settings: dict[str, Any]) -> Agent:
+    """Add or replace. Sessions that run keep the copy they were started with."""
+    if not configuration.NAME.fullmatch(name):
+        raise Invalid(f"{name!r} is no name for an agent: use small letters, digits and dashes.")
+    checked = configuration.parse_agent(settings)
+    agent, _ = Agent.objects.update_or_create(
+        name=name, defaults={"adapter": checked["adapter"], "settings": checked}
+    )
+    return agent
+
+
+def agent_config(name: str) -> dict[str, Any]:
+    """A copy of a stored agent's settings, for a session's configuration."""
+    agent = Agent.objects.filter(name=name).first()
+    if agent is None:
+        known = ", ".join(Agent.objects.order_by("name").values_list("name", flat=True)) or "none"
+        raise NotFound(f"There is no agent {name!r}; known are: {known}.")
+    return dict(agent.settings)

@@ -1,0 +1,69 @@
+"""What a session sees of its tracker and tree; read again only when one of them moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loops.engine.values import Stamp
+from loops.models import Session
+from loops.workspaces import Tree, Workspace
+from tracker.facts import Facts, facts
+from tracker.models import Project
+from tracker.scope import Scope
+
+
+def scope_of(session: Session) -> Scope:
+    return Scope.from_json(session.scope)
+
+
+@dataclass
+class Sight:
+    """Facts of the tracker are cheap and may be read inside a transaction; what needs git
+    (`absent`, `held`) is learnt outside one, by look()."""
+
+    session: Session
+    workspace: Workspace
+    tree: Tree = field(default_factory=lambda: Tree(rev="", head=""))
+    absent: frozenset[str] = frozenset()  # commits that are not in HEAD, by id or patch-id
+    held: frozenset[str] = frozenset()  # requirements whose mark cites an unchanged file
+    _facts: Facts | None = None
+    _read_at: tuple[int, int] = (-1, 0)
+    _seen: tuple[object, ...] = ()
+
+    def look(self, project: Project, tree: Tree) -> None:
+        """Learn what the tree says of fixes and marks. Runs git: never inside a transaction."""
+        self.tree = tree
+        now = self.facts(project)
+        seen = (self._read_at, tree.rev, tree.head)
+        if seen == self._seen:
+            return
+        self.absent = self.workspace.missing([fix.commit for fix in now.fixes], tree.head)
+        self.held = frozenset(
+            mark.key
+            for mark in now.marks
+            if mark.blob and self.workspace.blob(mark.place.rpartition(":")[0]) == mark.blob
+        )
+        self._seen = seen
+
+    def facts(self, project: Project) -> Facts:
+        """The tracker's facts at the project's current sequence (its row read or locked just now)."""
+        state = (project.tracker_seq, project.write_mark)
+        if self._facts is None or self._read_at != state:
+            self._facts = facts(project, scope_of(self.session), self.session.ref)
+            self._read_at = state
+        return self._facts
+
+    def stamp(self, project: Project) -> Stamp:
+        now = self.facts(project)
+        return Stamp(rev=self.tree.rev, head=self.tree.head, spec=now.spec, tracker_seq=now.seq)
+
+    def unjudged(self, project: Project) -> tuple[str, ...]:
+        """FIXED and STALE entries, and this session's fixes whose commit is not in HEAD."""
+        now = self.facts(project)
+        gone = (fix.key for fix in now.fixes if fix.commit in self.absent)
+        return tuple(dict.fromkeys([*now.unjudged, *gone]))
+
+    def marks_missing(self, project: Project) -> tuple[str, ...]:
+        now = self.facts(project)
+        marked = {mark.key for mark in now.marks} & self.held
+        return tuple(need.key for need in now.requirements if need.key not in marked)

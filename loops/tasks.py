@@ -1,0 +1,12 @@
+"""What a worker process does when it is woken."""
+
+from celery import shared_task
+
+from loops import runner, stage, wake
+
+
+@shared_task(name="loops.tasks.run_session", queue="iterations")
+def run_session(session_id: int) -> None:
+    wake.woken(session_id)
+    if runner.advance(session_id, stage.equip):
+        wake.wake(session_id)
