@@ -268,7 +268,11 @@ def test_another_file_in_its_place_is_not_removed(serve, path):
     assert path.read_text() == "mine"
 
 
-def test_the_serving_thread_is_gone_after_close(serve):
+def test_the_serving_thread_leaves_no_connection_and_no_thread(serve, path):
+    before = len(os.listdir("/proc/self/fd"))
     interface = serve()
+    assert ask(path, "bug", "list")["code"] == 0
+    assert len(os.listdir("/proc/self/fd")) > before
     interface.close()
+    assert len(os.listdir("/proc/self/fd")) == before
     assert not [t for t in threading.enumerate() if t.name == "agents-interface"]
