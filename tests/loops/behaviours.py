@@ -18,7 +18,8 @@ def honest_worker(tools: Tools) -> None:
         tools.memory["fixes"] = tools.memory.get("fixes", 0) + 1
         files["changes.txt"] = str(tools.memory["fixes"])
         tools.workspace.commit()
-        assert tools.loopwatch("bug", "fixed", entry["key"])[0] == 0
+        code, _, err = tools.loopwatch("bug", "fixed", entry["key"])
+        assert code == 0, err
         return
     if tools.workspace.files != tools.workspace.commits[tools.workspace.head][1]:
         tools.workspace.commit()
