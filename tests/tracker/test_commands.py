@@ -20,7 +20,7 @@ CLEAN = {k: v for k, v in os.environ.items() if k not in commands.MARKS}
 
 @pytest.fixture(autouse=True)
 def as_a_person(monkeypatch, tmp_path, settings):
-    """These tests may themselves run inside an agent; only the real processes below look for one."""
+    """These tests may run inside an agent; only the real processes below look for one."""
     monkeypatch.setattr(commands, "refuse_agents", lambda: None)
     settings.DATA = tmp_path
 
