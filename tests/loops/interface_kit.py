@@ -16,6 +16,7 @@ FINDING = [
     *("bug", "file", "--cites", "R-1.3", "--quote", "Answer 404", "--contradiction", "answers 500"),
     *("--place", "src/api.py:12", "Unknown", "ids", "answer", "500"),
 ]
+SPEC_BUG = ["bug", "file", "--spec", "--cites", "R-1", "--text", "why", "Unclear"]
 
 
 @dataclass(frozen=True)
