@@ -91,6 +91,8 @@ class Child:
         """True for an ended process that bury() has not taken away; its number stays reserved."""
         if self._process is None:
             return False
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            return self._process.poll() is not None
         look = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self._process.pid, look) is not None
 
@@ -113,7 +115,8 @@ class Child:
     def ask_to_stop(self) -> None:
         # Not Popen.send_signal: it would reap a dead leader, and with it the session's number.
         if self._process is not None:
-            os.kill(self._process.pid, self.program.stop_signal)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, self.program.stop_signal)
 
     def wait_stopped(self, *, hurry: Callable[[], bool]) -> None:
         """Returns when nothing of the child is left; hurry() cuts the grace short."""

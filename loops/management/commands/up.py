@@ -146,7 +146,7 @@ def _environment() -> dict[str, str]:
     """From a checkout that is not installed, children must find our packages too."""
     root = Path(__file__).resolve().parents[3]
     found = {"LOOPWATCH_DATA": str(settings.DATA), "PYTHONUNBUFFERED": "1"}
-    if root.name != "site-packages":
+    if root.name not in ("site-packages", "dist-packages"):
         found["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(root), os.environ.get("PYTHONPATH")])
         )
