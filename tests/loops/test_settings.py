@@ -137,13 +137,14 @@ def test_an_unknown_command_is_refused_with_a_sentence(tmp_path):
     assert ran.stderr.count("\n") == 1
 
 
-def test_a_task_sent_from_a_django_process_arrives_in_the_broker(tmp_path, broker):
+def test_a_task_sent_from_any_thread_of_a_django_process_arrives_in_the_broker(tmp_path, broker):
+    # A thread, for each web request runs in one and Celery's current application is per thread.
     code = (
-        "import django; django.setup()\n"
+        "import django, threading; django.setup()\n"
         "from celery import shared_task\n"
         "@shared_task(name='loops.tasks.example')\n"
         "def example(number): ...\n"
-        "example.delay(7)"
+        "threading.Thread(target=example.delay, args=(7,)).start()"
     )
     env = plain_environment(
         LOOPWATCH_DATA=str(tmp_path / "data"), REDIS_URL=broker,
