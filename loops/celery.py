@@ -9,7 +9,6 @@ from celery.signals import worker_process_init
 from loops.supervisor import die_with_parent
 
 app = Celery("loops")
-app.set_default()  # for every thread: web requests run in threads of their own
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
