@@ -36,6 +36,7 @@ def command(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         ("DATABASE_URL", "postgres://127.0.0.1:port/x"),
         ("DATABASE_URL", "postgres://127.0.0.1"),
         ("REDIS_URL", "127.0.0.1:6379"),
+        ("REDIS_URL", "redis://127.0.0.1:port/0"),
     ],
 )
 def test_a_wrong_value_is_refused_with_a_sentence_that_names_it(tmp_path, name, value):

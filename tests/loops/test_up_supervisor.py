@@ -64,6 +64,17 @@ def test_a_child_starts_again_and_its_output_is_kept(watched, tmp_path):
     assert "it was me" in (tmp_path / "log").read_text()
 
 
+def test_a_child_that_cannot_start_now_is_tried_again_and_the_others_live(watched, tmp_path):
+    other = watched.add(program("sleep 300"))
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\nexit 0\n")
+    tool.chmod(0o755)
+    watched.add(Program(name="tool", argv=(str(tool),)))
+    tool.unlink()
+    eventually(lambda: watched.watch_once() or "does not start" in watched.said[-1], what="a try")
+    assert is_running(other.pid)
+
+
 def test_a_child_that_ignores_the_stop_is_killed_after_its_grace(watched):
     watched.add(program("sleep 300"))  # stands for the broker
     deaf = watched.add(program("trap '' TERM; sleep 300; sleep 300", grace=0.5)).pid
