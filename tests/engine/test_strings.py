@@ -7,9 +7,9 @@ event. Strings that lead to the same session, world and oracle are followed as o
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import pytest
-from tests.engine.log import config
 
 from loops.engine import single_thread
 from loops.engine.values import (
@@ -26,8 +26,10 @@ from loops.engine.values import (
     Signal,
     Stamp,
 )
+from tests.engine.log import config
 
 LENGTH = 7
+NOW = 1  # each boundary's sequence number: a log's own length decides nothing
 LETTERS = "dwcsbiuhH"
 """
     worker                           reviewer                          any time
@@ -84,7 +86,9 @@ class Oracle:
 
     def proves(self, world):
         nothing_open = not (world.open or world.unjudged or world.blocked)
-        return nothing_open and self.now and self.dones >= 2 and self.clean == (world.rev, world.spec)
+        return (
+            nothing_open and self.now and self.dones >= 2 and self.clean == (world.rev, world.spec)
+        )
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ def edited(world):
     return replace(world, spec=(world.spec + 1) % TREES)
 
 
+@cache
 def work(letter, before):
     act = Act(role=Role.WORKER, before=before, after=before)
     match letter:
@@ -135,6 +140,7 @@ def work(letter, before):
             return replace(act, signal=Signal.DONE)
 
 
+@cache
 def review(letter, before):
     closed = replace(before, unjudged=())
     filed = replace(closed, open=(*before.open[:1], "B-new"))
@@ -167,6 +173,7 @@ def review(letter, before):
             return replace(act, signal=Signal.REVIEW_CLEAN)
 
 
+@cache
 def coach(letter, before):
     fault = Fault.API_ERROR if letter == "i" else None
     return Act(role=Role.COACH, before=before, after=before, fault=fault)
@@ -175,17 +182,18 @@ def coach(letter, before):
 ROLES = {Role.WORKER: work, Role.REVIEWER: review, Role.COACH: coach}
 
 
-def stamp(world, seq):
-    return Stamp(f"tree-{world.rev}", f"commit-{world.rev}", f"spec-{world.spec}", seq)
+def stamp(world):
+    return Stamp(f"tree-{world.rev}", f"commit-{world.rev}", f"spec-{world.spec}", NOW)
 
 
-def entries(act, seq):
+@cache
+def entries(act):
     evidence = Evidence(
         number=1,
         role=act.role,
-        before=stamp(act.before, seq),
-        after=stamp(act.after, seq),
-        claimed_at=seq,
+        before=stamp(act.before),
+        after=stamp(act.after),
+        claimed_at=NOW,
         signal=act.signal,
         fault=act.fault,
         moved=act.moved,
@@ -197,23 +205,20 @@ def entries(act, seq):
         marks_missing=() if act.marked else ("R-1",),
         uncommitted=("a.py",) if act.uncommitted else (),
     )
-    if act.human:
-        seq += 1
-        yield HumanEvent(seq, "edited", "R-1")
-    outcome = single_thread.classify(None, evidence)
-    yield Recorded(seq + 1, evidence, outcome)
+    recorded = Recorded(NOW + 2, evidence, single_thread.classify(None, evidence))
+    return (HumanEvent(NOW + 1, "edited", "R-1"), recorded) if act.human else (recorded,)
 
 
 def answer(letter, state, world, oracle, asked):
     """A person decides every entry of the question; both ways of doing so are human events."""
     oracle = replace(oracle, now=False)
     if world.blocked and asked.subjects:
-        state = single_thread.apply(state, HumanEvent(state.seq + 1, "answered", "B-1"))
+        state = single_thread.apply(state, HumanEvent(NOW + 1, "answered", "B-1"))
         oracle = oracle.human()
         again = () if letter == "d" else world.blocked
         world = replace(world, blocked=(), open=world.open + again)
     decided = Decided(
-        seq=state.seq + 1,
+        seq=NOW + 2,
         escalation=1,
         kind=asked.kind,
         choice=Choice.ANSWER if asked.subjects else Choice.GRANT,
@@ -227,14 +232,18 @@ def follow(letter, node):
     state, world, oracle = node
     due = single_thread.direct(state)
     if letter == "h":
-        state = single_thread.apply(state, HumanEvent(state.seq + 1, "edited", "R-1"))
+        state = single_thread.apply(state, HumanEvent(NOW + 1, "edited", "R-1"))
         return state, edited(world), oracle.human()
     if isinstance(due, AskHuman):
         return answer(letter, state, world, oracle, due)
     act = ROLES[due.role](letter, world)
-    for entry in entries(act, state.seq):
+    for entry in entries(act):
         state = single_thread.apply(state, entry)
     return state, act.after, oracle.saw(act)
+
+
+def at_boundary(state, world, oracle):
+    return state.but(seq=NOW, human_seq=0), world, oracle
 
 
 # A session's future does not hang on these, as no limit of iterations is near.
@@ -263,7 +272,7 @@ def walked():
         following = {}
         for string, node in layer.values():
             for letter in LETTERS:
-                after = follow(letter, node)
+                after = at_boundary(*follow(letter, node))
                 following.setdefault(key(after), (string + letter, after))
         found += following.values()
         layer = {
