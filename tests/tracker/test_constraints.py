@@ -4,6 +4,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from tracker import services
+from tracker.errors import Invalid
 from tracker.models import (
     Actor,
     Bug,
@@ -76,6 +77,7 @@ def test_an_actor_is_a_person_or_an_agent_of_one_project(project, ana, worker):
         {"role": "person", "name": ""},
         {"role": "person", "name": "eve", "project": project},
         {"role": "worker"},
+        {"role": "engine", "project": project},
     ):
         refused("actor_is_a_person_or_a_projects_agent", lambda f=fields: Actor.objects.create(**f))
     refused(
@@ -89,6 +91,10 @@ def test_an_actor_is_a_person_or_an_agent_of_one_project(project, ana, worker):
 
 
 def test_the_same_actor_is_one_row(project):
+    assert services.engine().actor == services.engine().actor
+    for role in ("person", "engine", "boss"):
+        with pytest.raises(Invalid, match="no role of an agent"):
+            services.agent(project, role, "S-1", "S-1/1")
     assert services.person(" ana ").actor == services.person("ana").actor
     first = services.agent(project, "worker", "S-1", "S-1/1")
     assert first.actor == services.agent(project, "worker", "S-1", "S-1/2").actor

@@ -29,9 +29,10 @@ class State(StrEnum):
 
 
 class Party(StrEnum):
-    """Who acts: a person, or an agent in one role."""
+    """Who acts: a person, the engine itself, or an agent in one role."""
 
     PERSON = "person"
+    ENGINE = "engine"
     THINKER = "thinker"
     WORKER = "worker"
     VERIFIER = "verifier"
@@ -87,7 +88,7 @@ reviewer has to reopen or confirm, which is a finding, and a merge would hide it
 DISPUTED_AFTER = 3
 """Reopened this often, a person is asked (RULES 4, `disputed_fix`)."""
 
-_EVERYONE = frozenset(Party)
+_EVERYONE = frozenset(Party) - {Party.ENGINE}
 _PEOPLE = frozenset({Party.PERSON})
 _JUDGES = frozenset({Party.REVIEWER, Party.PERSON})
 _WORKERS = frozenset({Party.WORKER})
@@ -142,7 +143,7 @@ RIGHTS: dict[Verb, frozenset[Party]] = {
     Verb.GUIDE: frozenset({Party.COACH, Party.PERSON}),
     Verb.EDIT: _PEOPLE,
     Verb.REMOVE: _PEOPLE,
-    Verb.ARCHIVE: _PEOPLE,
+    Verb.ARCHIVE: frozenset({Party.PERSON, Party.ENGINE}),
     Verb.CREATE: _PEOPLE,
 }
 
