@@ -8,9 +8,11 @@ from loops.models import Iteration, Session
 from loops.sight import Sight, scope_of
 from tracker import services as tracker
 from tracker.engine.citations import lines_of
-from tracker.models import Bug, Project
+from tracker.engine.rules import Verb
+from tracker.models import Bug, Move, Project
 
 _HISTORY = 20
+_TELLING = (Verb.REOPEN, Verb.UNBLOCK, Verb.DISPUTE)
 _LIVE = ("OPEN", "IN_PROGRESS", "REOPENED", "FIXED", "STALE", "BLOCKED")
 
 
@@ -20,7 +22,6 @@ def prompt(
     """The whole prompt of one iteration, from the facts as the claim's transaction sees them."""
     facts = sight.facts(project)
     role = directive.role
-    guidance = tracker.current_guidance(project)
     return prompts.build(
         prompts.PromptInput(
             role=role,
@@ -38,7 +39,7 @@ def prompt(
             ),
             entries=_entries(project, session, role, sight),
             marks_missing=sight.marks_missing(project) if role is Role.REVIEWER else (),
-            guidance=prompts.Guidance(guidance.number, guidance.text) if guidance else None,
+            guidance=_guidance(project),
             notes=directive.notes,
             history=_history(session) if role is Role.COACH else (),
             check=project.check_command,
@@ -47,6 +48,11 @@ def prompt(
             shorter=directive.shorter,
         )
     )
+
+
+def _guidance(project: Project) -> prompts.Guidance | None:
+    now = tracker.current_guidance(project)
+    return prompts.Guidance(now.number, now.text) if now and now.text else None
 
 
 def _goal(session: Session, project: Project) -> str:
@@ -71,11 +77,26 @@ def _entries(
         kinds=("code", "task"),
     )
     wanted = {*facts.blockers, *(() if role is Role.WORKER else unjudged)}
-    return tuple(_entry(bug, bug.key in unjudged, sight) for bug in live if bug.key in wanted)
+    shown = [bug for bug in live if bug.key in wanted]
+    said = _last_words(shown)
+    return tuple(
+        _entry(bug, is_unjudged=bug.key in unjudged, note=_note(bug, said, sight)) for bug in shown
+    )
 
 
-def _entry(bug: Bug, is_unjudged: bool, sight: Sight) -> prompts.Entry:
-    lost = bool(bug.commit) and bug.commit in sight.absent
+def _last_words(bugs: list[Bug]) -> dict[int, str]:
+    """Why each was last reopened or what a person answered: the worker must know."""
+    told = Move.objects.filter(bug__in=bugs, verb__in=_TELLING).exclude(note="").order_by("pk")
+    return dict(told.values_list("bug_id", "note"))
+
+
+def _note(bug: Bug, said: dict[int, str], sight: Sight) -> str:
+    if bug.commit and bug.commit in sight.absent:
+        return "its commit is not in HEAD"
+    return said.get(bug.pk, "")
+
+
+def _entry(bug: Bug, *, is_unjudged: bool, note: str) -> prompts.Entry:
     cites = f"{bug.requirement.key}.{bug.line}" if bug.requirement and bug.line else ""
     return prompts.Entry(
         key=bug.key,
@@ -90,7 +111,7 @@ def _entry(bug: Bug, is_unjudged: bool, sight: Sight) -> prompts.Entry:
         text=bug.text,
         commit=bug.commit,
         unjudged=is_unjudged,
-        note="its commit is not in HEAD" if lost else "",
+        note=note,
     )
 
 

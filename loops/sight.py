@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from loops import proof
 from loops.engine.values import Stamp
 from loops.models import Session
 from loops.workspaces import Tree, Workspace
+from tracker.engine.citations import path_of
 from tracker.facts import Facts, facts
 from tracker.models import Project
 from tracker.scope import Scope
@@ -19,13 +21,13 @@ def scope_of(session: Session) -> Scope:
 @dataclass
 class Sight:
     """Facts of the tracker are cheap and may be read inside a transaction; what needs git
-    (`absent`, `held`) is learnt outside one, by look()."""
+    (`absent`, `blobs`) is learnt outside one, by look()."""
 
     session: Session
     workspace: Workspace
     tree: Tree = field(default_factory=lambda: Tree(rev="", head=""))
     absent: frozenset[str] = frozenset()  # commits that are not in HEAD, by id or patch-id
-    held: frozenset[str] = frozenset()  # requirements whose mark cites an unchanged file
+    blobs: dict[str, str] = field(default_factory=dict)  # of the files that marks cite
     _facts: Facts | None = None
     _read_at: tuple[int, int] = (-1, 0)
     _seen: tuple[object, ...] = ()
@@ -38,11 +40,9 @@ class Sight:
         if seen == self._seen:
             return
         self.absent = self.workspace.missing([fix.commit for fix in now.fixes], tree.head)
-        self.held = frozenset(
-            mark.key
-            for mark in now.marks
-            if mark.blob and self.workspace.blob(mark.place.rpartition(":")[0]) == mark.blob
-        )
+        self.blobs = {
+            path: self.workspace.blob(path) for path in {path_of(m.place) for m in now.marks}
+        }
         self._seen = seen
 
     def facts(self, project: Project) -> Facts:
@@ -60,10 +60,9 @@ class Sight:
     def unjudged(self, project: Project) -> tuple[str, ...]:
         """FIXED and STALE entries, and this session's fixes whose commit is not in HEAD."""
         now = self.facts(project)
-        gone = (fix.key for fix in now.fixes if fix.commit in self.absent)
-        return tuple(dict.fromkeys([*now.unjudged, *gone]))
+        lost = proof.lost_fixes(now, self.absent.__contains__)
+        return tuple(dict.fromkeys([*now.unjudged, *lost]))
 
     def marks_missing(self, project: Project) -> tuple[str, ...]:
-        now = self.facts(project)
-        marked = {mark.key for mark in now.marks} & self.held
-        return tuple(need.key for need in now.requirements if need.key not in marked)
+        """A mark added since look() counts as missing: its file was not looked at here."""
+        return proof.missing_marks(self.facts(project), lambda path: self.blobs.get(path, ""))

@@ -18,13 +18,15 @@ from loops import configuration, secrets
 from loops.agents.base import Call, Control, Places, Reply
 from loops.agents.command import CommandAgent, Prompt
 from loops.agents.confine import confine, confinement
-from loops.agents.process import Program, run_tree
+from loops.agents.process import run_tree
+from loops.agents.program import Program
 from loops.engine.values import DoneMode, Role
 from loops.equipment import Work
 from loops.interface import Collected, Context, Interface, install
 from loops.models import Session
 from loops.sight import Sight, scope_of
-from loops.workspaces import Base, Unusable, Workspace, preflight as look_at
+from loops.workspaces import Base, Unusable, Workspace
+from loops.workspaces import preflight as look_at
 from tracker import services as tracker
 
 LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
@@ -63,16 +65,17 @@ class Folders:
 
 
 def confine_here(
-    argv: Sequence[str], *, cwd: Path, writable: Sequence[Path], network: bool
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    writable: Sequence[Path],
+    readable: Sequence[Path],
+    network: bool,
 ) -> list[str]:
     """Like an agent: the data folder is hidden but for what is named."""
+    hidden = [Path(settings.DATA)]
     return confine(
-        argv,
-        cwd=cwd,
-        writable=writable,
-        readable=[cwd] if cwd not in writable else [],
-        hidden=[Path(settings.DATA)],
-        network=network,
+        argv, cwd=cwd, writable=writable, readable=readable, hidden=hidden, network=network
     )
 
 
@@ -98,7 +101,9 @@ def preflight(session: Session) -> dict[str, Any]:
         project.subpath,
         project.prepare,
         project.check_command,
+        scratch=Path(settings.DATA) / "preflight" / str(session.pk),
         confine=confine_here,
+        leftovers=tuple(project.accepted_leftovers),
     )
     return asdict(found)
 
@@ -161,7 +166,7 @@ class Stage:
         self._revealed = {**secret_env, "token": token}
         call = self._call(work, token, agent, secret_env)
         command = CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
-        with Interface(call.socket, token, self._context(work)) as interface:
+        with Interface(call.socket, token, self._context(work, sight)) as interface:
             reply = command.run(call, control)
         return reply, interface.collected()
 
@@ -198,7 +203,7 @@ class Stage:
                 self._socket_dir = Path(tempfile.mkdtemp(prefix="loopwatch-"))
         return self._socket_dir
 
-    def _context(self, work: Work) -> Context:
+    def _context(self, work: Work, sight: Sight) -> Context:
         project, ref = self.session.project, self.session.ref
         return Context(
             project=project,
@@ -207,8 +212,9 @@ class Stage:
             reference=work.reference,
             role=work.role,
             by=tracker.agent(project, work.role.value, ref, work.reference),
-            head=lambda: self.workspace.head(),
+            head=self.workspace.head,
             blob=self.workspace.blob,
+            is_missing=lambda commit: commit in sight.absent,
         )
 
     # --- the done script ---------------------------------------------------------------------

@@ -11,7 +11,7 @@ from loops.interface import bug_verbs, spec_verbs
 from loops.interface.call import Call, Said
 from loops.interface.context import Answer, Collector, Context
 from loops.interface.grammar import Help, Verb, find, parse
-from loops.interface.proof import lost_fixes, missing_marks
+from loops.proof import lost_fixes, missing_marks
 from tracker.errors import DomainError
 from tracker.facts import Facts, facts
 

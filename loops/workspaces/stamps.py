@@ -93,6 +93,13 @@ class Stamper:
         except (BrokenClone, GitFailed) as why:
             return self.repair(Head(state.head or self.base(), state.head_ref), str(why))
 
+    def head_now(self) -> str:
+        """The clone's HEAD while an agent works; nothing is repaired or brought over."""
+        try:
+            return self.git.head().commit
+        except (BrokenClone, GitFailed):
+            return ""
+
     def _receive(self, commit: str, *, known: Iterable[str]) -> None:
         with self.git.pack(commit, known) as pack:
             self.store.receive(pack)

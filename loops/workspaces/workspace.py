@@ -124,6 +124,10 @@ class Workspace:
 
     # --- questions -------------------------------------------------------------------------------
 
+    def head(self) -> str:
+        """Commit that the agent's HEAD leads to at this moment, "" if it leads to none."""
+        return self._stamper.head_now()
+
     def missing(self, commits: Iterable[str], head: str) -> frozenset[str]:
         """Those of `commits` (ids as agents gave them) that are neither in `head` nor have a
         commit of equal patch-id there."""
