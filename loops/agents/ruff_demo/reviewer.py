@@ -1,0 +1,171 @@
+"""The demo's reviewer: what the requirements say, as far as ruff can judge it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from loops.agents.ruff_demo import findings
+from loops.agents.ruff_demo.findings import Finding
+from loops.agents.scripted.tools import Failed, Tools
+
+Entry = dict[str, Any]
+TO_DO = ("OPEN", "REOPENED", "IN_PROGRESS")
+PLACES_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of ruff that one line of a requirement names; found: what it finds now."""
+
+    requirement: str
+    line: int
+    words: str
+    code: str
+    found: tuple[Finding, ...]
+
+
+@dataclass(slots=True)
+class Judged:
+    """What became of a requirement. open: findings nobody excused. cannot: why ruff can't tell."""
+
+    key: str
+    open: list[Rule] = field(default_factory=list)
+    excused: list[str] = field(default_factory=list)
+    cannot: str = ""
+
+
+def review(tools: Tools) -> None:
+    """Judge what was fixed, file what ruff finds, mark what holds, and say truthfully which."""
+    rules: list[Rule] = []
+    judged: dict[str, Judged] = {}
+    for requirement in tools.ask("req", "list"):
+        judged[requirement["key"]] = Judged(requirement["key"])
+        try:
+            rules += _rules(tools, requirement["key"])
+        except Failed as failure:
+            judged[requirement["key"]].cannot = str(failure)
+    for entry in tools.ask("bug", "list"):
+        _judge(tools, entry)
+    entries = tools.ask("bug", "list", "--all")
+    for rule in rules:
+        if rule.found:
+            _face(tools, rule, entries, judged[rule.requirement])
+    for each in judged.values():
+        _mark(tools, each, entries)
+    _verdict(tools, list(judged.values()))
+
+
+def _rules(tools: Tools, key: str) -> list[Rule]:
+    """The rules that a requirement names, with their findings. Raises Failed if it names none."""
+    text = str(tools.ask("req", "show", key)["text"])
+    rules = [
+        Rule(key, number, line.strip(), code, tuple(findings.find(tools, [code])))
+        for number, line in enumerate(text.split("\n"), 1)
+        for code in findings.codes_in(line)
+    ]
+    if not rules:
+        raise Failed(f"{key} names no rule of ruff, such as F401")
+    for rule in rules:
+        tools.say(f"{key}: ruff {rule.code} finds {len(rule.found)}")
+    return rules
+
+
+def _judge(tools: Tools, entry: Entry) -> None:
+    """Close or reopen an entry that waits for judgement, by what ruff finds for it now."""
+    if entry["state"] not in ("FIXED", "STALE"):
+        return
+    left = findings.find(tools, findings.codes_in(f"{entry['title']} {entry['text']}")[:1])
+    key = entry["key"]
+    if not left or (entry["state"] == "STALE" and not _is_cited(tools, entry)):
+        tools.say(f"{key}: closed, ruff finds nothing that the requirements forbid")
+        tools.loopwatch("bug", "close", key)
+    elif entry["state"] == "STALE":
+        tools.say(f"{key}: the new text still forbids it")
+        tools.loopwatch("bug", "confirm", key)
+    else:
+        tools.say(f"{key}: reopened, ruff still finds {len(left)}")
+        why = f"ruff still finds {len(left)}, the first at {left[0].place}."
+        tools.loopwatch("bug", "reopen", key, "--why", why)
+
+
+def _is_cited(tools: Tools, entry: Entry) -> bool:
+    """Whether the requirement that the entry cites still stands and names the entry's rule."""
+    key = str(entry["cites"]).partition(".")[0]
+    if key not in {requirement["key"] for requirement in tools.ask("req", "list")}:
+        return False
+    named = findings.codes_in(str(tools.ask("req", "show", key)["text"]))
+    return bool(set(named) & set(findings.codes_in(str(entry["title"]))))
+
+
+def _face(tools: Tools, rule: Rule, entries: list[Entry], judged: Judged) -> None:
+    """Do what one rule's findings ask for: nothing if known or accepted, else a bug."""
+    mine = [entry for entry in entries if _is_about(entry, rule)]
+    accepted = [entry for entry in mine if entry["dismiss_reason"]]
+    live = [entry for entry in mine if entry["state"] != "CLOSED"]
+    if live and live[-1]["state"] == "BLOCKED":
+        judged.excused.append(f"{live[-1]['key']}, which a person decides")
+    elif live:
+        judged.open.append(rule)
+    elif accepted:
+        judged.excused.append(f"{accepted[-1]['key']}, accepted: {accepted[-1]['dismiss_reason']}")
+    else:
+        judged.open.append(rule)
+        _file(tools, rule)
+
+
+def _is_about(entry: Entry, rule: Rule) -> bool:
+    """An exception is one from the words it cited; when those were edited, it is none any more."""
+    same_words = not entry["dismiss_reason"] or str(entry["quote"]) == rule.words
+    cites = str(entry["cites"]).partition(".")[0]
+    return cites == rule.requirement and rule.code in str(entry["title"]) and same_words
+
+
+def _file(tools: Tools, rule: Rule) -> None:
+    found = findings.worst_first(rule.found)
+    title = f"{rule.code}: {found[0].message} ({len(found)} x)"[:200]
+    places = "\n".join(f"{each.place}  {each.message}" for each in found[:PLACES_NAMED])
+    more = len(found) - PLACES_NAMED
+    text = f"ruff check --select {rule.code} finds {len(found)}:\n{places}"
+    text += f"\nand {more} more" if more > 0 else ""
+    tools.say(f"{rule.requirement}: filed {title}")
+    cited = ("--cites", f"{rule.requirement}.{rule.line}", "--quote", rule.words)
+    place = ("--place", found[0].place)
+    tools.loopwatch("bug", "file", *cited, *place, "--contradiction", "-", title, stdin=text)
+
+
+def _mark(tools: Tools, judged: Judged, entries: list[Entry]) -> None:
+    if judged.cannot:
+        tools.say(f"{judged.key}: cannot be judged: {judged.cannot}")
+        _ask_for_better_words(tools, judged, entries)
+    elif not judged.open:
+        but = f", but for {'; '.join(judged.excused)}" if judged.excused else ""
+        where = _where(tools, judged.key, entries)
+        tools.say(f"{judged.key}: holds at {where}{but}")
+        tools.loopwatch("review", "mark", judged.key, "holds", "--where", where)
+
+
+def _where(tools: Tools, key: str, entries: list[Entry]) -> str:
+    """The place that an entry once complained about shows best that it holds now."""
+    mine = [str(entry["place"]) for entry in entries if str(entry["cites"]).startswith(f"{key}.")]
+    still_there = [place for place in mine if tools.read(place.partition(":")[0])]
+    sources = [path for path in tools.tracked() if path.endswith(".py") and tools.read(path)]
+    return next(iter([*still_there, *(f"{path}:1" for path in sources)]), "README.md:1")
+
+
+def _ask_for_better_words(tools: Tools, judged: Judged, entries: list[Entry]) -> None:
+    title = f"{judged.key} cannot be checked with ruff"
+    if title not in {entry["title"] for entry in entries}:
+        text = f"{judged.cannot}. Name the rules that must hold by their codes."
+        tools.loopwatch("bug", "file", "--spec", "--cites", judged.key, "--text", text, title)
+
+
+def _verdict(tools: Tools, judged: list[Judged]) -> None:
+    """No verdict where there is none: bugs are none, but something could not be judged."""
+    to_do = [entry for entry in tools.ask("bug", "list") if entry["state"] in TO_DO]
+    if to_do:
+        tools.say(f"verdict: bugs ({len(to_do)} open)")
+        tools.loopwatch("review", "bugs")
+    elif not any(each.cannot for each in judged):
+        tools.say("verdict: clean")
+        tools.loopwatch("review", "clean")
