@@ -9,7 +9,7 @@ from loops.agents.scripted.tools import Tools
 
 _HISTORY = re.compile(r"^## Recent iterations\n(`{3,})data\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _ADVICE = {
-    "STALL": "{count} iterations changed and said nothing. Take one entry, make one commit, mark it.",
+    "STALL": "{count} iterations came to nothing. Take one entry, make one commit, mark it fixed.",
     "CONFLICT": "{count} times done came with a change. Commit first; say done in the next turn.",
     "REJECTED": "{count} times done was rejected. Look at the list before you say done.",
     "REVIEW_STALL": "{count} reviews gave no verdict. A requirement may name no rule of ruff.",
