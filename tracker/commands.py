@@ -1,0 +1,161 @@
+"""What all commands for people share: who it is, sentences or JSON, refusals, exit codes."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import logging
+import os
+import pwd
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psutil
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from tracker.errors import DomainError, Invalid, NotAllowed
+from tracker.services import By, person
+
+MARKS = ("RUN_MARK", "LOOPWATCH_TOKEN")
+"""Variables that the engine sets for agents, and only for them."""
+
+Options = dict[str, Any]
+log = logging.getLogger("loopwatch.commands")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a verb says: plain data for --json, a sentence (or lines) for people."""
+
+    data: Any
+    text: str
+
+
+class PersonCommand(BaseCommand):
+    """A command that acts as the person who runs it. Derive from it, one method per verb.
+
+    Exit codes: 0, 1 failed unexpectedly (one sentence; the traceback is in the log file),
+    2 refused with a sentence. It refuses to run inside an agent's process tree (RULES 5).
+    """
+
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own name and type
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+        def verb(name: str, method: Callable[[Options], Answer], help: str) -> ArgumentParser:
+            sub = verbs.add_parser(name, help=help, description=help)
+            sub.add_argument("--json", action="store_true", help="print JSON")
+            sub.set_defaults(method=method)
+            return sub
+
+        self.add_verbs(verb)
+
+    def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
+        """Call `verb(name, method, help)` for each verb and add arguments to what it returns."""
+        raise NotImplementedError
+
+    @cached_property
+    def by(self) -> By:
+        return person(user_name())
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        refuse_agents()
+        answer = options["method"](options)
+        if options["json"]:
+            self.stdout.write(json.dumps(answer.data, ensure_ascii=False))
+        elif answer.text:
+            self.stdout.write(answer.text)
+
+    def execute(self, *args: Any, **options: Any) -> None:
+        try:
+            super().execute(*args, **options)
+        except DomainError as refusal:
+            self._end(str(refusal), 2, refusal)
+        except DatabaseError as fault:
+            log_traceback()
+            self._end(f"The data in {settings.DATA} could not be used: {fault}.", 1, fault)
+        except CommandError:
+            raise
+        except Exception as fault:
+            log_traceback()
+            self._end(f"Failed unexpectedly ({type(fault).__name__}: {fault}).", 1, fault)
+
+    def _end(self, sentence: str, code: int, cause: Exception) -> None:
+        # Django puts the exception's class before the sentence; people should not see that.
+        if self._called_from_command_line:
+            self.stderr.write(sentence)
+            sys.exit(code)
+        raise CommandError(sentence, returncode=code) from cause
+
+
+def user_name() -> str:
+    """Return the name of the user of the operating system (not what the environment claims)."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return getpass.getuser()
+
+
+def read_text(source: str) -> str:
+    """Return the text of a file, or of standard input for "-"."""
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        return data.decode("utf-8")
+    except OSError as fault:
+        raise Invalid(f"{source} cannot be read: {fault.strerror}.") from None
+    except UnicodeDecodeError:
+        raise Invalid(f"{source} is no UTF-8 text.") from None
+
+
+def refuse_agents() -> None:
+    """Raise NotAllowed inside an agent's process tree.
+
+    An agent can clean its own environment but not that of its ancestors. Processes of other users
+    cannot be read; they are no agents of ours.
+    """
+    if any(name in os.environ for name in MARKS) or any(map(_is_agents, _ancestors())):
+        raise NotAllowed(
+            "This command is for people; it does not run inside an agent's process tree. Agents use"
+            " the loopwatch command on their own PATH."
+        )
+
+
+def _ancestors() -> list[psutil.Process]:
+    try:
+        return psutil.Process().parents()
+    except psutil.Error:
+        return []
+
+
+def _is_agents(process: psutil.Process) -> bool:
+    try:
+        environment = process.environ()
+    except (psutil.Error, OSError):
+        return False
+    return any(name in environment for name in MARKS)
+
+
+def log_traceback() -> None:
+    """Write the current exception to logs/commands.log in the data folder, if that can be done."""
+    path = Path(settings.DATA) / "logs" / "commands.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(path)
+    except OSError:
+        return
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log.propagate = False
+    log.addHandler(handler)
+    try:
+        log.exception("a command failed")
+    finally:
+        log.removeHandler(handler)
+        handler.close()
