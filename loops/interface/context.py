@@ -1,0 +1,72 @@
+"""What the verbs of the agents' interface stand on, and what they hand back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loops.engine.values import Role, Signal
+from tracker.models import Project
+from tracker.scope import Scope
+from tracker.services import By
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """One iteration, as its verbs see it. Made by whoever runs the iteration.
+
+    session_ref: "S-3"; reference: "S-3/7"; by: the actor every write is recorded for.
+    head: commit that the clone's HEAD resolves to, "" if none. blob: id of a file's content in the
+    last stamped tree, "" if absent; takes a path as an agent writes it (relative, "/" between
+    parts). Both are called from the thread that serves the agent and must come back by themselves:
+    closing the interface waits for a request in progress.
+    """
+
+    project: Project
+    scope: Scope
+    session_ref: str
+    reference: str
+    role: Role
+    by: By
+    head: Callable[[], str]
+    blob: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command prints and its exit code: 0, 1 failed, 2 refused with a sentence."""
+
+    code: int
+    out: str = ""
+    err: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The one signal that counts (None: the agent gave none) and sentences about contradictions."""
+
+    signal: Signal | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Collector:
+    """The signals of one iteration, in memory only: they die with the iteration.
+
+    The cautious one of a pair wins, in whatever order they came: `not-done` beats `done`,
+    `review bugs` beats `review clean` (RULES 4).
+    """
+
+    _CAUTIOUS = ((Signal.NOT_DONE, Signal.DONE), (Signal.REVIEW_BUGS, Signal.REVIEW_CLEAN))
+
+    def __init__(self) -> None:
+        self._said: set[Signal] = set()
+
+    def say(self, signal: Signal) -> None:
+        self._said.add(signal)
+
+    def collected(self) -> Collected:
+        for cautious, other in self._CAUTIOUS:
+            if cautious in self._said and other in self._said:
+                note = f"The agent said both `{other}` and `{cautious}`: `{cautious}` counts."
+                return Collected(cautious, (note,))
+        return Collected(next(iter(self._said), None))
