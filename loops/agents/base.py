@@ -35,7 +35,8 @@ class Places:
 
     workdir: where the agent starts (the clone or the project's path in it).
     socket_dir: holds the agents' interface socket and nothing else.
-    hidden: folders that no agent may see (the data folder).
+    hidden: folders that no agent may see (the data folder). readable: what it may read all the same
+    inside them (the folder with its commands).
     """
 
     clone: Path
@@ -44,6 +45,7 @@ class Places:
     tmp: Path
     socket_dir: Path
     hidden: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +91,10 @@ class Control(Protocol):
     def started(self, process: ProcessIdentity) -> None:
         """Called once, before the first output: whoever takes over kills this tree first."""
 
-    def output(self, data: bytes) -> None:
-        """Raw bytes as read; called from the thread that runs the call."""
+    def output(self, data: bytes) -> bool | None:
+        """Raw bytes as read; called from the thread that runs the call. False: no room now, the
+        same bytes are offered again soon; meanwhile the agent waits on its pipe, must_stop() is
+        still polled, and the silence limit stands still."""
 
     def must_stop(self) -> bool:
         """Polled at least every 0.3 s: True once the right to run is gone (stop, lost lease)."""
