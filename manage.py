@@ -1,11 +1,9 @@
 #!/usr/bin/env python
-"""Django's command line; `loopwatch` is the same without a checkout."""
+"""`loopwatch` from a checkout: the same command line, without an installation."""
 
-import os
 import sys
 
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "loops.settings")
-    from django.core.management import execute_from_command_line
+from loops.cli import main
 
-    execute_from_command_line(sys.argv)
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,5 +1,9 @@
 from django.apps import AppConfig
 
+from loops.celery import app as celery_app
+
+__all__ = ["LoopsConfig", "celery_app"]
+
 
 class LoopsConfig(AppConfig):
     name = "loops"

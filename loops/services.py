@@ -39,7 +39,7 @@ def create_session(
             goal=goal,
             config=parsed.model_dump(mode="json"),
             scope=scope.to_json(),
-            created_by=by.actor.name,
+            created_by=str(by.actor),
             created_at=moment.now(),
         )
         if goal.strip():
@@ -68,7 +68,7 @@ def start(session: Session, by: By) -> None:
     with transaction.atomic():
         _project, locked = journal.lock(session.pk)
         at = moment.now()
-        journal.move(locked, Move.START, by=by.actor.name, at=at)
+        journal.move(locked, Move.START, by=str(by.actor), at=at)
         kind, payload = controllers.entry_to_json(Configured(0, config))
         journal.append(locked, kind, payload, at)
         wake.wake_on_commit(session.pk)
@@ -93,7 +93,7 @@ def stop(session: Session, by: By) -> None:
     """Cut off what runs and end the session as stopped; what was changed stays on its branch."""
     with transaction.atomic():
         _project, locked = journal.lock(session.pk)
-        journal.move(locked, Move.STOP, by=by.actor.name, at=moment.now())
+        journal.move(locked, Move.STOP, by=str(by.actor), at=moment.now())
         if locked.lease_until is None:
             uptake.end_as_stopped(locked)
 
@@ -101,7 +101,7 @@ def stop(session: Session, by: By) -> None:
 def _command(session: Session, event: Move, by: By, **fields: Any) -> None:
     with transaction.atomic():
         _project, locked = journal.lock(session.pk)
-        journal.move(locked, event, by=by.actor.name, at=moment.now(), **fields)
+        journal.move(locked, event, by=str(by.actor), at=moment.now(), **fields)
         wake.wake_on_commit(session.pk)
 
 
@@ -117,7 +117,7 @@ def answer(session: Session, *, decision: int, payload: dict[str, Any], is_last:
         at = moment.now()
         Answer.objects.create(session=locked, decision=decision, payload=payload, at=at)
         if is_last and locked.state == State.WAITING_HUMAN.value:
-            journal.move(locked, Move.LAST_DECIDED, by=by.actor.name, at=at)
+            journal.move(locked, Move.LAST_DECIDED, by=str(by.actor), at=at)
         transaction.on_commit(lambda: _take_up_and_wake(session.pk))
 
 

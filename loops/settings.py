@@ -1,29 +1,88 @@
-"""Settings: everything a deployment may change comes from the environment."""
+"""Settings: everything a deployment may change comes from the environment (loops.environment)."""
 
-import os
 from pathlib import Path
 
-DATA = Path(os.environ.get("LOOPWATCH_DATA", Path.home() / ".local/share/loopwatch"))
-SECRET_KEY = "set by up"
+from kombu import Queue
+
+from loops import broker, environment
+
+_PACKAGE = Path(__file__).resolve().parent
+_SHIPPED = _PACKAGE / "shipped"  # where the wheel keeps what a checkout has at its top level
+_TOP = _SHIPPED if _SHIPPED.is_dir() else _PACKAGE.parent
+
+DATA = environment.data_folder()
+SECRET_KEY = environment.key(DATA, "django")
+SECRETS_KEY = environment.key(DATA, "secrets")  # Fernet: encrypts agents' credentials, nothing else
+SLOTS = environment.whole_number("LOOPWATCH_SLOTS", 2, most=64)
+LEASE_SECONDS = environment.whole_number("LOOPWATCH_LEASE_SECONDS", 15, least=3, most=3600)
+LOG_FILE = DATA / "logs" / "loopwatch.log"
+
 DEBUG = False
-ALLOWED_HOSTS = ["127.0.0.1", "localhost"]
+ALLOWED_HOSTS = environment.names("LOOPWATCH_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.staticfiles",
     "tracker",
     "loops",
     "escalations",
 ]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
 ROOT_URLCONF = "loops.urls"
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": DATA / "db.sqlite3",
-        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20},
-        "TEST": {"NAME": os.environ.get("LOOPWATCH_TEST_DB")},
+ASGI_APPLICATION = "loops.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [_TOP / "templates"],
+        "APP_DIRS": False,
     }
-}
+]
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [_TOP / "static"]
+STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+
+# No ATOMIC_REQUESTS: transactions are as short as the service that needs them.
+DATABASES = {"default": environment.database(DATA)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
-STATIC_URL = "static/"
+
+LOGGING_CONFIG = "loops.logging.configure"
+LOGGING = {"file": LOG_FILE}
+
+REDIS_URL = environment.broker_url(broker.url(DATA))
+CELERY_BROKER_URL = broker.celery_url(REDIS_URL)
+# Redis gives an unacknowledged message out again after visibility_timeout: two days, and early
+# acknowledgement, because only the lease in the database may start a step again.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 2 * 24 * 3600,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 3,
+    "retry_on_timeout": False,
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_IGNORE_RESULT = True
+# Who enqueues has committed already and the clock enqueues again: give up within a second.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 2,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.4,
+}
+CELERY_TASK_QUEUES = (Queue("iterations"), Queue("pages"))
+CELERY_TASK_CREATE_MISSING_QUEUES = False
+CELERY_TASK_DEFAULT_QUEUE = "iterations"
+CELERY_TASK_ROUTES = {"escalations.tasks.*": {"queue": "pages"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_PROC_ALIVE_TIMEOUT = 30.0
+# SIGQUIT (see loops.supervisor): running iterations get this long to end by themselves.
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20.0

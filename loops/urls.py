@@ -1,3 +1,11 @@
 """Composition of every app's pages."""
 
-urlpatterns: list = []
+from django.urls import path
+from django.views.generic import TemplateView
+
+from loops.health import health
+
+urlpatterns = [
+    path("", TemplateView.as_view(template_name="loops/home.html"), name="home"),
+    path("health/", health, name="health"),
+]

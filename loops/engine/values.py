@@ -193,7 +193,8 @@ class Evidence:
     from untracked files first seen in this iteration (RULES 4, CONFLICT).
     disputed: entries reopened three times since the last `disputed_fix` decision on them.
     guidance: number of the guidance version this iteration wrote, if any.
-    script_exit: exit code of the done script on (after.rev, after.head), if it judged them.
+    script_exit: exit code of the done script on (after.rev, after.head, after.spec), if it judged
+    them at this boundary (`endings.needs_script` says whether it has to).
     active_seconds: wall time that counts against the limit. tokens: None when not reported.
     resets_in: seconds until the agent's own limit resets (fault AGENT_LIMIT).
     notes: sentences for the next prompt (hook output, survivors, restored or moved paths).
@@ -232,12 +233,21 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The session's first claim: the base it started from."""
+    """The session's first claim: the base it started from, and what stood open there.
+
+    script_exit: exit code of the done script on the base (done modes script and both).
+    blockers, unjudged, blocked: as in Evidence, at this moment. A script session whose base passes
+    ends at once when they are empty, so whoever writes this entry must fill them.
+    """
 
     seq: int
     base_rev: str
     base_head: str
     script_exit: int | None = None
+    spec: str = ""
+    blockers: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +278,8 @@ class HumanEvent:
 class Decided:
     """A person's final word on one escalation.
 
-    grants: limit name -> amount added. subject: the tracker entry it was about, if any.
-    disposition: what happened to that entry ("reopen", "dismiss", "task").
+    grants: limit name -> amount added (money may be a fraction). subject: the tracker entry it was
+    about, if any. disposition: what happened to that entry ("reopen", "dismiss", "task").
     """
 
     seq: int
@@ -279,7 +289,7 @@ class Decided:
     text: str = ""
     subject: str = ""
     disposition: str = ""
-    grants: Mapping[str, int] = field(default_factory=dict)
+    grants: Mapping[str, float] = field(default_factory=dict)
     attempts: int = 0
 
 

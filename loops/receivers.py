@@ -1,0 +1,75 @@
+"""What the tracker said, heard inside the write's transaction: human events and blocked entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.dispatch import receiver
+
+from loops import journal, moment
+from loops.engine import controllers
+from loops.engine.values import HumanEvent, Kind, State
+from loops.models import Iteration, Session
+from loops.questions import Question, artefact
+from loops.sight import scope_of
+from loops.signals import matter_settled, session_blocked
+from tracker import signals
+from tracker.models import Bug, Project, Requirement
+from tracker.scope import bugs_in
+from tracker.services import By
+
+_BEFORE_AND_AFTER = (State.DRAFT.value, State.ENDED.value)
+
+
+@receiver(signals.bug_changed)
+def hear_bug(project: Project, bug: Bug, change: str, by: By, counts: bool, **_: Any) -> None:
+    for session in _live(project):
+        if not Bug.objects.filter(bugs_in(scope_of(session), session.ref), pk=bug.pk).exists():
+            continue
+        if counts:
+            _append(session, HumanEvent(0, str(change), bug.key))
+        if by.actor.is_person:
+            matter_settled.send(
+                sender=Session, session=session, subject=bug.key, change=str(change), by=by
+            )
+        elif bug.state == "BLOCKED" and by.reference.startswith(f"{session.ref}/"):
+            _ask_aside(session, bug)
+
+
+@receiver(signals.requirement_changed)
+def hear_requirement(project: Project, requirement: Requirement, **_: Any) -> None:
+    for session in _live(project):
+        inside = scope_of(session).holds(
+            key=requirement.key,
+            document=requirement.document,
+            owner=requirement.session_ref,
+            session_ref=session.ref,
+        )
+        if inside:
+            _append(session, HumanEvent(0, "requirement edited", requirement.key))
+
+
+def _live(project: Project) -> Iterator[Session]:
+    """Sessions with a log, locked: the project's row is locked already by the write itself."""
+    live = Session.objects.filter(project=project).exclude(state__in=_BEFORE_AND_AFTER)
+    yield from live.select_for_update().order_by("pk")
+
+
+def _append(session: Session, event: HumanEvent) -> None:
+    kind, payload = controllers.entry_to_json(event)
+    journal.append(session, kind, payload, moment.now())
+
+
+def _ask_aside(session: Session, bug: Bug) -> None:
+    """A blocked entry is asked about at once and blocks only when nothing else is left (RULES 4)."""
+    last = Iteration.objects.filter(session=session).exclude(rev="").order_by("-number").first()
+    question = Question(
+        kind=Kind.BLOCKED,
+        text=f"The worker cannot go on with {bug.key} ({bug.title}). What is to become of it?",
+        rule="bug blocked",
+        subject=bug.key,
+        blocking=False,
+        artefact=artefact(session, last.rev if last else ""),
+    )
+    session_blocked.send(sender=Session, session=session, questions=(question,))
