@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from django.db.models import Q, QuerySet
+from collections.abc import Callable
 
 from loops.engine.values import Role
 from loops.interface import entries, words
+from loops.interface.briefing import STATES
 from loops.interface.call import Call, Said
 from loops.interface.grammar import Parser, Verb
 from tracker import services
 from tracker.engine import citations
-from tracker.engine.rules import BLOCKING, UNJUDGED, Kind, State
+from tracker.engine.rules import UNJUDGED, WORK, State
 from tracker.errors import Invalid, NotFound
 from tracker.models import Bug
 
@@ -21,13 +20,8 @@ MOST_QUOTE = 2_000
 MOST_WHY = 4_000
 MOST_TEXT = 64 * 1024
 MOST_LISTED = 500
+MOST_HISTORY = 50
 EVERYONE = frozenset({Role.WORKER, Role.REVIEWER, Role.COACH})
-
-_LISTED = {
-    Role.WORKER: BLOCKING,
-    Role.REVIEWER: BLOCKING | UNJUDGED,
-    Role.COACH: frozenset(State) - {State.CLOSED},
-}
 
 
 def _file(call: Call) -> Said:
@@ -63,29 +57,31 @@ def _file(call: Call) -> Said:
 
 def _list(call: Call) -> Said:
     found = _wanted(call)
-    shown = list(found[:MOST_LISTED])
     if call.context.role is Role.REVIEWER:
-        shown.sort(key=lambda bug: bug.state not in UNJUDGED)  # what it must judge comes first
+        found.sort(key=lambda bug: bug.state not in UNJUDGED)  # what it must judge comes first
+    shown = found[:MOST_LISTED]
     rows = [entries.line(bug) for bug in shown]
-    more = found.count() - len(shown)
-    if more > 0:
-        rows.append(f"and {more} more")
-    return Said("\n".join(rows) or "No entry.", [entries.data(bug) for bug in shown])
+    if len(found) > MOST_LISTED:
+        rows.append(f"and {len(found) - MOST_LISTED} more; narrow with --state or --mine")
+    return Said("\n".join(rows) or "No entry.", [entries.brief(bug) for bug in shown])
 
 
-def _wanted(call: Call) -> QuerySet[Bug]:
+def _wanted(call: Call) -> list[Bug]:
     context, args = call.context, call.args
-    found = services.bugs(context.project, context.scope, context.session_ref)
-    if context.role is Role.WORKER:
-        found = found.exclude(kind=Kind.SPEC.value)  # RULES 5: never in a worker's list
-    elif context.role is Role.REVIEWER and not args.all:
-        found = found.exclude(kind=Kind.SPEC.value)
-    if args.mine:
-        actor = context.by.actor
-        found = found.filter(Q(filed_by=actor) | Q(started_by=actor))
-    if args.state:
-        return found.filter(state=_state(args.state).value)
-    return found if args.all else found.filter(state__in=[s.value for s in _LISTED[context.role]])
+    states = STATES[context.role]
+    if args.state or args.all:
+        states = frozenset({_state(args.state)} if args.state else State)
+    is_review = context.role is Role.REVIEWER and not args.all
+    found = services.bugs(
+        context.project,
+        context.scope,
+        context.session_ref,
+        states=states,
+        kinds=WORK if is_review else None,
+        role=context.role.value,
+    )
+    me = context.by.actor.pk
+    return [bug for bug in found if not args.mine or me in (bug.filed_by_id, bug.started_by_id)]
 
 
 def _state(value: str) -> State:
@@ -99,7 +95,9 @@ def _state(value: str) -> State:
 
 def _show(call: Call) -> Said:
     bug = _bug(call)
-    return Said(entries.whole(bug), entries.data(bug))
+    told = services.history(bug)[-MOST_HISTORY:]
+    data = {**entries.data(bug), "history": [entries.move(each) for each in told]}
+    return Said("\n".join([entries.whole(bug), *map(entries.move_line, told)]), data)
 
 
 def _start(call: Call) -> Said:
@@ -121,11 +119,19 @@ def _close(call: Call) -> Said:
 
 
 def _reopen(call: Call) -> Said:
-    return _moved(services.reopen(_bug(call), call.context.by, _why(call)), "reopened")
+    why = call.text(call.args.why, what="--why", most=MOST_WHY)
+    bug = _bug(call)
+    # A fix that is not in HEAD was not judged: no step towards `disputed_fix` (RULES 4)
+    missing = bool(bug.commit) and call.context.is_missing(bug.commit)
+    return _moved(services.reopen(bug, call.context.by, why, commit_missing=missing), "reopened")
 
 
 def _confirm(call: Call) -> Said:
-    return _moved(services.confirm(_bug(call), call.context.by, _why(call)), "confirmed")
+    words_now = (
+        words.text(call.args.quote, what="--quote", most=MOST_QUOTE) if call.args.quote else ""
+    )
+    bug = services.confirm(_bug(call), call.context.by, _why(call), quote=words_now)
+    return _moved(bug, "confirmed")
 
 
 def _why(call: Call) -> str:
@@ -150,9 +156,19 @@ def _key(parser: Parser) -> None:
     parser.add_argument("key", help="entry, such as B-7, T-2 or Q-1")
 
 
-def _key_and_why(parser: Parser, *, required: bool) -> None:
+def _key_and_why(parser: Parser) -> None:
     _key(parser)
-    parser.add_argument("--why", required=required, default="", help="text, or - for stdin")
+    parser.add_argument("--why", required=True, help="text, or - for stdin")
+
+
+def _close_arguments(parser: Parser) -> None:
+    _key(parser)
+    parser.add_argument("--why", default="", help="text, or - for stdin")
+
+
+def _confirm_arguments(parser: Parser) -> None:
+    _close_arguments(parser)
+    parser.add_argument("--quote", default="", help="words of the new text, if the old ones left")
 
 
 def _fixed_arguments(parser: Parser) -> None:
@@ -177,7 +193,14 @@ def _file_arguments(parser: Parser) -> None:
     parser.add_argument("--text", default="", help="explanation of a spec bug; - for stdin")
 
 
-def _verb(name: str, help: str, example: str, run, arguments, roles=EVERYONE) -> Verb:
+def _verb(
+    name: str,
+    help: str,
+    example: str,
+    run: Callable[[Call], Said],
+    arguments: Callable[[Parser], None],
+    roles: frozenset[Role] = EVERYONE,
+) -> Verb:
     return Verb(
         words=("bug", name),
         help=help,
@@ -189,8 +212,6 @@ def _verb(name: str, help: str, example: str, run, arguments, roles=EVERYONE) ->
 
 
 _WORKER, _REVIEWER = frozenset({Role.WORKER}), frozenset({Role.REVIEWER})
-_MAY_SAY_WHY = partial(_key_and_why, required=False)
-_MUST_SAY_WHY = partial(_key_and_why, required=True)
 _FINDING = " --cites R-2.3 --quote 'words' --contradiction 'what happens' --place a.py:4 'TITLE'"
 
 VERBS = (
@@ -211,16 +232,16 @@ VERBS = (
         "Say that it cannot or must not be fixed; a person is asked.",
         " B-7 --why 'why'",
         _blocked,
-        _MUST_SAY_WHY,
+        _key_and_why,
         _WORKER,
     ),
-    _verb("close", "Say that it is fixed indeed.", " B-7", _close, _MAY_SAY_WHY, _REVIEWER),
+    _verb("close", "Say that it is fixed indeed.", " B-7", _close, _close_arguments, _REVIEWER),
     _verb(
         "reopen",
         "Say that it is not fixed.",
         " B-7 --why 'what is still wrong'",
         _reopen,
-        _MAY_SAY_WHY,
+        _key_and_why,
         _REVIEWER,
     ),
     _verb(
@@ -228,7 +249,7 @@ VERBS = (
         "Say that a STALE entry still contradicts the new text.",
         " B-7",
         _confirm,
-        _MAY_SAY_WHY,
+        _confirm_arguments,
         _REVIEWER,
     ),
 )

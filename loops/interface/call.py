@@ -25,7 +25,7 @@ class Call:
     args: argparse.Namespace
     stdin: str
 
-    def text(self, value: str | None, *, what: str, most: int) -> str:
+    def text(self, value: str | None, *, what: str, most: int | None = None) -> str:
         """Several lines that the agent gave; "-" means its standard input. Raises Invalid."""
         given = self.stdin if value == "-" else value
         return words.text(given or "", what=what, most=most)

@@ -18,8 +18,9 @@ class Context:
     session_ref: "S-3"; reference: "S-3/7"; by: the actor every write is recorded for.
     head: commit that the clone's HEAD resolves to, "" if none. blob: id of a file's content in the
     last stamped tree, "" if absent; takes a path as an agent writes it (relative, "/" between
-    parts). Both are called from the thread that serves the agent and must come back by themselves:
-    closing the interface waits for a request in progress.
+    parts). is_missing: True if neither a commit nor an equal patch is in HEAD. They are called from
+    the thread that serves the agent and must come back by themselves: closing the interface waits
+    for a request in progress.
     """
 
     project: Project
@@ -30,6 +31,7 @@ class Context:
     by: By
     head: Callable[[], str]
     blob: Callable[[str], str]
+    is_missing: Callable[[str], bool] = lambda commit: False
 
 
 @dataclass(frozen=True, slots=True)

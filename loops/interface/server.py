@@ -48,7 +48,8 @@ class Interface:
 
     After `close` returns, nothing more is written for this iteration: a request in progress was
     finished, every other one is refused. Close it before reading what the iteration did. `close`
-    may be called from any thread but the serving one, and twice.
+    may be called from any thread but the serving one, and twice, but never inside a transaction:
+    the request in progress may be waiting for just that lock.
 
     Raises Invalid if `path` is too long for a socket or something else than a socket stands there.
     """
@@ -62,6 +63,7 @@ class Interface:
         self._links: set[Link] = set()
         self._selector = selectors.DefaultSelector()
         self._closing = threading.Event()
+        self._one_closes = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="agents-interface", daemon=True)
         self._socket = self._bind()
         self._bound = os.lstat(path)
@@ -84,7 +86,12 @@ class Interface:
         return self._collector.collected()
 
     def close(self) -> None:
-        self._closing.set()
+        with self._one_closes:
+            if not self._closing.is_set():
+                self._closing.set()
+                self._shut()
+
+    def _shut(self) -> None:
         if self._thread.ident is not None:
             self._waker.send(b".")
             self._thread.join()

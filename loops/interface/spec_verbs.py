@@ -9,12 +9,10 @@ from loops.interface import words
 from loops.interface.call import Call, Said
 from loops.interface.grammar import Parser, Verb
 from tracker import services
-from tracker.engine.citations import path_of
+from tracker.engine.citations import path_of, requirement_key
 from tracker.errors import Invalid, NotFound
 from tracker.facts import RequirementNow, facts
 
-MOST_GUIDANCE = 64 * 1024
-"""Characters: guidance goes into every prompt."""
 EVERYONE = frozenset({Role.WORKER, Role.REVIEWER, Role.COACH})
 
 
@@ -25,12 +23,11 @@ def _list(call: Call) -> Said:
 
 
 def _show(call: Call) -> Said:
-    key = call.args.key.strip().upper()
+    pointer = requirement_key(call.args.key)
+    key = f"R-{pointer.number}" if pointer else words.shown(call.args.key)
     found = next((each for each in _in_scope(call) if each.key == key), None)
     if found is None:
-        raise NotFound(
-            f"There is no requirement {words.shown(key)} in scope; see `loopwatch req list`."
-        )
+        raise NotFound(f"There is no requirement {key} in scope; see `loopwatch req list`.")
     head = f"{found.key}  version {found.version}  {found.document}".rstrip()
     lines = [f"{found.key}.{number} | {line}" for number, line in enumerate(_lines(found), 1)]
     return Said("\n".join([head, *lines]), _data(found) | {"text": found.text})
@@ -60,7 +57,7 @@ def _data(each: RequirementNow) -> dict[str, Any]:
 
 
 def _guidance_show(call: Call) -> Said:
-    newest = services.guidance(call.context.project)
+    newest = services.current_guidance(call.context.project)
     if newest is None:
         return Said("There is no guidance yet.", None)
     data = {"version": newest.number, "text": newest.text}
@@ -68,13 +65,13 @@ def _guidance_show(call: Call) -> Said:
 
 
 def _guidance_set(call: Call) -> Said:
-    text = call.text(call.args.text, what="The guidance", most=MOST_GUIDANCE)
+    text = call.text(call.args.text, what="The guidance")
     version = services.set_guidance(call.context.project, text, call.context.by)
     return Said(f"Guidance, version {version.number}, is set.", {"version": version.number})
 
 
 def _mark(call: Call) -> Said:
-    context, key = call.context, call.args.key.strip().upper()
+    context = call.context
     if call.args.verdict != "holds":
         raise Invalid("A mark says `holds`; what does not hold is filed with `bug file`.")
     place = words.place(call.args.where)
@@ -84,9 +81,15 @@ def _mark(call: Call) -> Said:
             f"There is no file {words.shown(path_of(place), 200)} in the tree of this "
             "session; a mark needs a file that shows the requirement holds."
         )
-    services.add_mark(
-        context.project, key, by=context.by, place=place, blob=blob, session_ref=context.session_ref
+    mark = services.add_mark(
+        context.project,
+        words.shown(call.args.key),
+        by=context.by,
+        place=place,
+        blob=blob,
+        session_ref=context.session_ref,
     )
+    key = mark.requirement.key
     return Said(f"{key} is marked: holds at {place}.", {"key": key, "place": place})
 
 

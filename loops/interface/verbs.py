@@ -1,4 +1,4 @@
-"""What the verbs of `loopwatch` do for an agent. `dispatch` is the door: with or without a socket."""
+"""What `loopwatch` does for an agent. `dispatch` is the door, with or without a socket."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from loops.interface import bug_verbs, spec_verbs
 from loops.interface.call import Call, Said
 from loops.interface.context import Answer, Collector, Context
 from loops.interface.grammar import Help, Verb, find, parse
-from loops.interface.marks import missing_marks
+from loops.interface.proof import lost_fixes, missing_marks
 from tracker.errors import DomainError
-from tracker.facts import facts
+from tracker.facts import Facts, facts
 
 BROKEN = (
     "This failed inside Loopwatch, not through your fault; nothing was written. "
@@ -43,46 +43,50 @@ def dispatch(context: Context, collector: Collector, argv: Sequence[str], stdin:
 
 
 def _done(call: Call) -> Said:
-    call.collector.say(Signal.DONE)
-    now = facts(call.context.project, call.context.scope, call.context.session_ref)
+    now = _facts(call)
     hints = []
     if now.blockers:
         hints.append(f"Open entries, so this `done` will be rejected: {_some(now.blockers)}.")
-    return _noted(Signal.DONE, hints)
+    return _say(call, Signal.DONE, hints)
 
 
 def _not_done(call: Call) -> Said:
-    call.collector.say(Signal.NOT_DONE)
-    return _noted(Signal.NOT_DONE, [])
+    return _say(call, Signal.NOT_DONE, [])
 
 
 def _clean(call: Call) -> Said:
-    call.collector.say(Signal.REVIEW_CLEAN)
-    context = call.context
-    now = facts(context.project, context.scope, context.session_ref)
+    now = _facts(call)
     hints = []
     if now.blockers:
         hints.append(f"Open entries, so this review is not clean: {_some(now.blockers)}.")
-    if now.unjudged:
-        hints.append(f"Still to be judged (close, reopen or confirm): {_some(now.unjudged)}.")
-    if missing := missing_marks(now, context.blob):
+    if unjudged := _unjudged(call, now):
+        hints.append(f"Still to be judged (close, reopen or confirm): {_some(unjudged)}.")
+    if missing := missing_marks(now, call.context.blob):
         hints.append(f"Still without a mark that holds: {_some(missing)}.")
-    return _noted(Signal.REVIEW_CLEAN, hints)
+    return _say(call, Signal.REVIEW_CLEAN, hints)
 
 
 def _bugs(call: Call) -> Said:
-    call.collector.say(Signal.REVIEW_BUGS)
-    context = call.context
-    now = facts(context.project, context.scope, context.session_ref)
+    now = _facts(call)
     hints = []
-    if now.unjudged:
-        hints.append(f"Still to be judged (close, reopen or confirm): {_some(now.unjudged)}.")
+    if unjudged := _unjudged(call, now):
+        hints.append(f"Still to be judged (close, reopen or confirm): {_some(unjudged)}.")
     if not now.blockers:
         hints.append("No entry is open: file or reopen one, or this review does not count.")
-    return _noted(Signal.REVIEW_BUGS, hints)
+    return _say(call, Signal.REVIEW_BUGS, hints)
 
 
-def _noted(signal: Signal, hints: list[str]) -> Said:
+def _facts(call: Call) -> Facts:
+    return facts(call.context.project, call.context.scope, call.context.session_ref)
+
+
+def _unjudged(call: Call, now: Facts) -> list[str]:
+    lost = lost_fixes(now, call.context.is_missing)
+    return [*now.unjudged, *(key for key in lost if key not in now.unjudged)]
+
+
+def _say(call: Call, signal: Signal, hints: list[str]) -> Said:
+    call.collector.say(signal)
     data = {"signal": signal.value, "hints": hints}
     return Said("\n".join([f"Noted: {signal.value}.", *hints]), data)
 

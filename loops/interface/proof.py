@@ -1,4 +1,4 @@
-"""Which requirements lack a reviewer's mark that holds."""
+"""What a review still lacks, from the tracker and the tree together."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ def missing_marks(now: Facts, blob: Callable[[str], str]) -> tuple[str, ...]:
         mark.key for mark in now.marks if mark.blob and blob(path_of(mark.place)) == mark.blob
     }
     return tuple(each.key for each in now.requirements if each.key not in holding)
+
+
+def lost_fixes(now: Facts, is_missing: Callable[[str], bool]) -> tuple[str, ...]:
+    """Keys of FIXED and CLOSED entries of the session whose fix is not in HEAD: unjudged (RULES 4).
+
+    is_missing: True if neither the commit nor an equal patch is in HEAD.
+    """
+    return tuple(fix.key for fix in now.fixes if is_missing(fix.commit))
