@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from loops.agents.ruff_demo.reviewer import TO_DO
 from loops.agents.scripted.tools import Tools
 
 _HISTORY = re.compile(r"^## Recent iterations\n(`{3,})data\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
@@ -39,10 +38,6 @@ def _from_history(prompt: str) -> list[str]:
 def _from_entries(tools: Tools) -> list[str]:
     entries = tools.ask("bug", "list")
     blocked = [entry["key"] for entry in entries if entry["state"] == "BLOCKED"]
-    to_do = [entry for entry in entries if entry["state"] in TO_DO]
-    lines = []
-    if blocked:
-        lines.append(f"{' '.join(blocked)}: a person decides about it; go on with the others.")
-    if to_do:
-        lines.append(f"Next: {to_do[0]['key']}, {to_do[0]['title']}.")
-    return lines
+    if not blocked:
+        return []
+    return [f"{' '.join(blocked)}: a person decides about it; go on with the others."]

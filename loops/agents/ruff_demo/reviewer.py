@@ -75,50 +75,66 @@ def _judge(tools: Tools, entry: Entry) -> None:
     """Close or reopen an entry that waits for judgement, by what ruff finds for it now."""
     if entry["state"] not in ("FIXED", "STALE"):
         return
-    left = findings.find(tools, findings.codes_in(f"{entry['title']} {entry['text']}")[:1])
     key = entry["key"]
-    if not left or (entry["state"] == "STALE" and not _is_cited(tools, entry)):
+    code = code_of(tools, entry)
+    left = findings.find(tools, [code] if code else [])
+    words = _words_about(tools, entry, code) if entry["state"] == "STALE" else ""
+    if not left or (entry["state"] == "STALE" and not words):
         tools.say(f"{key}: closed, ruff finds nothing that the requirements forbid")
         tools.loopwatch("bug", "close", key)
     elif entry["state"] == "STALE":
         tools.say(f"{key}: the new text still forbids it")
-        tools.loopwatch("bug", "confirm", key)
+        tools.loopwatch("bug", "confirm", key, "--quote", words)
     else:
         tools.say(f"{key}: reopened, ruff still finds {len(left)}")
         why = f"ruff still finds {len(left)}, the first at {left[0].place}."
         tools.loopwatch("bug", "reopen", key, "--why", why)
 
 
-def _is_cited(tools: Tools, entry: Entry) -> bool:
-    """Whether the requirement that the entry cites still stands and names the entry's rule."""
+def code_of(tools: Tools, entry: Entry) -> str:
+    """The rule that an entry is about, "" if its words name none."""
+    in_title = findings.codes_in(str(entry["title"]))
+    whole = in_title or findings.codes_in(str(tools.ask("bug", "show", entry["key"])["text"]))
+    return next(iter(whole), "")
+
+
+def _words_about(tools: Tools, entry: Entry, code: str) -> str:
+    """The line of the cited requirement that names the rule now, "" if none does any more."""
     key = str(entry["cites"]).partition(".")[0]
-    if key not in {requirement["key"] for requirement in tools.ask("req", "list")}:
-        return False
-    named = findings.codes_in(str(tools.ask("req", "show", key)["text"]))
-    return bool(set(named) & set(findings.codes_in(str(entry["title"]))))
+    if not code or key not in {requirement["key"] for requirement in tools.ask("req", "list")}:
+        return ""
+    lines = str(tools.ask("req", "show", key)["text"]).split("\n")
+    return next((line.strip() for line in lines if code in findings.codes_in(line)), "")
 
 
 def _face(tools: Tools, rule: Rule, entries: list[Entry], judged: Judged) -> None:
     """Do what one rule's findings ask for: nothing if known or accepted, else a bug."""
     mine = [entry for entry in entries if _is_about(entry, rule)]
-    accepted = [entry for entry in mine if entry["dismiss_reason"]]
     live = [entry for entry in mine if entry["state"] != "CLOSED"]
+    accepted = "" if live else _accepted(tools, rule, mine)
     if live and live[-1]["state"] == "BLOCKED":
         judged.excused.append(f"{live[-1]['key']}, which a person decides")
-    elif live:
-        judged.open.append(rule)
     elif accepted:
-        judged.excused.append(f"{accepted[-1]['key']}, accepted: {accepted[-1]['dismiss_reason']}")
+        judged.excused.append(accepted)
     else:
         judged.open.append(rule)
-        _file(tools, rule)
+        if not live:
+            _file(tools, rule)
 
 
 def _is_about(entry: Entry, rule: Rule) -> bool:
-    """An exception is one from the words it cited; when those were edited, it is none any more."""
-    same_words = not entry["dismiss_reason"] or str(entry["quote"]) == rule.words
     cites = str(entry["cites"]).partition(".")[0]
-    return cites == rule.requirement and rule.code in str(entry["title"]) and same_words
+    return cites == rule.requirement and rule.code in findings.codes_in(str(entry["title"]))
+
+
+def _accepted(tools: Tools, rule: Rule, closed: list[Entry]) -> str:
+    """The newest exception that a person made, "" if none. An exception is one from the words that
+    it cited: once they are edited it is none any more, and the finding is filed again."""
+    for entry in reversed(closed):
+        whole = tools.ask("bug", "show", entry["key"])
+        if whole["dismiss_reason"] and whole["quote"] == rule.words:
+            return f"{entry['key']}, accepted: {whole['dismiss_reason']}"
+    return ""
 
 
 def _file(tools: Tools, rule: Rule) -> None:

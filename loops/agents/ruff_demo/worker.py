@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loops.agents.ruff_demo import findings
-from loops.agents.ruff_demo.reviewer import TO_DO
+from loops.agents.ruff_demo.reviewer import TO_DO, code_of
 from loops.agents.scripted.tools import Tools
 
 Entry = dict[str, Any]
@@ -34,12 +34,12 @@ def _take(tools: Tools, entry: Entry) -> None:
     tools.say(f"{key}: {title}")
     if entry["state"] != "IN_PROGRESS":
         tools.loopwatch("bug", "start", key)
-    code = next(iter(findings.codes_in(f"{title} {entry['text']}")), "")
+    code = code_of(tools, entry)
     if not code:
         _block(tools, key, "It names no rule of ruff, and ruff's fixes are all I can make.")
         return
     findings.fix(tools, code)
-    left = findings.find(tools, [code])
+    left = findings.worst_first(findings.find(tools, [code]))
     if left:
         tools.git("reset", "-q", "--hard")  # half a fix is none
         _block(

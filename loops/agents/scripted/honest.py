@@ -92,7 +92,8 @@ def judge(tools: Tools) -> None:
         elif entry["state"] == "FIXED":
             tools.loopwatch("bug", "reopen", entry["key"], "--why", "It still does not hold.")
         elif entry["state"] == "STALE":
-            tools.loopwatch("bug", "confirm", entry["key"])
+            quote = _first_line(tools, str(entry["cites"]).partition(".")[0])
+            tools.loopwatch("bug", "confirm", entry["key"], "--quote", quote)
 
 
 def file_findings(tools: Tools) -> set[str]:
@@ -106,11 +107,15 @@ def file_findings(tools: Tools) -> set[str]:
 
 
 def _file(tools: Tools, check: checks.Check) -> None:
-    text = str(tools.ask("req", "show", check.key)["text"])
-    quote = next((line for line in text.split("\n") if line.strip()), text)
-    finding = ("--cites", check.key, "--quote", quote, "--place", check.place(tools))
+    quote = ("--quote", _first_line(tools, check.key))
+    finding = ("--cites", check.key, *quote, "--place", check.place(tools))
     contradiction = f"It is not so that {check.title}."
     tools.loopwatch("bug", "file", *finding, "--contradiction", contradiction, check.title)
+
+
+def _first_line(tools: Tools, key: str) -> str:
+    text = str(tools.ask("req", "show", key)["text"])
+    return next((line for line in text.split("\n") if line.strip()), text)
 
 
 def _where(tools: Tools, key: str) -> str:

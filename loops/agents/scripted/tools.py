@@ -90,7 +90,7 @@ class Tools:
         ran = self.git("commit", "-q", "-m", message)
         if ran.code:
             raise Failed(f"git commit did not work: {(ran.err or ran.out).strip()}")
-        self.say(f"committed: {message}")
+        self.say(f"committed: {message.splitlines()[0]}")
         return True
 
     # --- files and words ------------------------------------------------------------------------
