@@ -1,15 +1,20 @@
-"""A project, its clone and the real agents' interface: what a scripted agent meets in an iteration."""
+"""A project, its clone and the agents' interface: what a scripted agent meets in an iteration.
+
+`play` runs an agent's function against the interface's own dispatch, which is fast and needs no
+second thread; `run` runs the program against the socket, as the product does."""
 
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from loops.agents.scripted.tools import Failed, Ran, Tools
 from loops.engine.values import Role
-from loops.interface.context import Context
+from loops.interface.context import Collector, Context
 from loops.interface.install import install
 from loops.interface.server import Interface
+from loops.interface.verbs import dispatch
 from tracker import services
 from tracker.models import Project
 from tracker.scope import Scope
@@ -23,39 +28,52 @@ class Turn:
 
     code: int
     out: str
-    err: str
     signal: str | None
 
 
 @dataclass
 class Desk:
-    """One session's clone and homes; `play` runs one agent in it as an iteration would."""
+    """One session's clone, with a home for each role."""
 
     project: Project
     folder: Path
     number: int = 0
-    extra: dict = field(default_factory=dict)
 
     @property
     def clone(self) -> Path:
         return self.folder / "clone"
 
-    def play(self, argv, role: Role = Role.WORKER, prompt: str = "") -> Turn:
+    def play(self, act, role: Role = Role.WORKER, options=None, prompt: str = "") -> Turn:
         self.number += 1
-        home = self.folder / role.value
-        home.mkdir(exist_ok=True)
-        with Interface(self.folder / "s", TOKEN, self._context(role)) as interface:
+        tools = AtDesk(self, role, options, prompt)
+        code = 0
+        try:
+            act(tools)
+        except Failed as failure:
+            tools.say(str(failure))
+            code = 1
+        signal = tools.collector.collected().signal
+        return Turn(code, "\n".join(tools.said), signal and signal.value)
+
+    def run(self, argv, role: Role = Role.WORKER) -> Turn:
+        self.number += 1
+        with Interface(self.folder / "s", TOKEN, self.context(role)) as interface:
             done = subprocess.run(
                 argv,
                 cwd=self.clone,
-                env=self.environ(home),
-                input=prompt,
+                env=self.environ(self.home(role)),
+                stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
                 timeout=60,
             )
         signal = interface.collected().signal
-        return Turn(done.returncode, done.stdout, done.stderr, signal and signal.value)
+        return Turn(done.returncode, done.stdout + done.stderr, signal and signal.value)
+
+    def home(self, role) -> Path:
+        home = self.folder / role.value
+        home.mkdir(exist_ok=True)
+        return home
 
     def environ(self, home):
         who = {f"GIT_{each}_NAME": "Agent" for each in ("AUTHOR", "COMMITTER")}
@@ -68,13 +86,12 @@ class Desk:
             "LOOPWATCH_TOKEN": TOKEN,
             **who,
             **mail,
-            **self.extra,
         }
 
     def by(self, role):
         return services.agent(self.project, role.value, "S-1", f"S-1/{self.number}")
 
-    def _context(self, role):
+    def context(self, role):
         return Context(
             project=self.project,
             scope=Scope(),
@@ -98,6 +115,24 @@ class Desk:
 
     def states(self) -> dict[str, str]:
         return {bug.key: bug.state for bug in services.bugs(self.project)}
+
+
+class AtDesk(Tools):
+    """Tools whose `loopwatch` is the interface itself, without a process and a socket between."""
+
+    def __init__(self, desk: Desk, role: Role, options, prompt: str) -> None:
+        environ = desk.environ(desk.home(role))
+        super().__init__(options, prompt, folder=desk.clone, environ=environ)
+        self.context, self.collector, self.said = desk.context(role), Collector(), []
+
+    def run(self, *argv, stdin="", environ=None):
+        if argv[0] != "loopwatch":
+            return super().run(*argv, stdin=stdin, environ=environ)
+        answer = dispatch(self.context, self.collector, argv[1:], stdin)
+        return Ran(answer.code, answer.out, answer.err)
+
+    def say(self, text):
+        self.said.append(text)
 
 
 def desk(files: dict[str, str], *requirements: str, name: str = "tiny") -> Desk:

@@ -5,12 +5,12 @@ import shutil
 import pytest
 
 from loops.agents import ruff_demo
-from loops.agents.ruff_demo import findings
+from loops.agents.ruff_demo import coach, findings, reviewer, worker
 from loops.engine.values import Role
 from tests.loops.scripted_kit import desk
 from tracker import services
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 SPEC = (
     "Imports are sorted (I001).\nNo name is imported and not used (F401).",
@@ -30,11 +30,11 @@ def office():
 
 
 def review(office):
-    return office.play(ruff_demo.argv("reviewer"), Role.REVIEWER)
+    return office.play(reviewer.review, Role.REVIEWER)
 
 
 def work(office):
-    return office.play(ruff_demo.argv("worker"))
+    return office.play(worker.work)
 
 
 def person():
@@ -147,13 +147,22 @@ def test_the_coach_writes_guidance_once_about_stalls_and_blocked_entries(office)
     services.block(services.get_bug(office.project, "B-3"), office.by(Role.WORKER), "no fix")
     history = "\n".join(f"- {n} worker STALL" for n in (1, 2, 3))
     prompt = f"## Recent iterations\n```data\n{history}\n```\n"
-    coach = ruff_demo.argv("coach")
-    assert office.play(coach, Role.COACH, prompt).code == 0
+    assert office.play(coach.advise, Role.COACH, prompt=prompt).code == 0
     text = services.current_guidance(office.project).text
     assert "3 iterations came to nothing" in text
     assert "B-3: a person decides" in text
-    office.play(coach, Role.COACH, prompt)
+    office.play(coach.advise, Role.COACH, prompt=prompt)
     assert services.current_guidance(office.project).number == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_as_programs_over_the_socket_they_work_the_same(office):
+    filed = office.run(ruff_demo.argv("reviewer"), Role.REVIEWER)
+    assert (filed.code, filed.signal) == (0, "review bugs"), filed
+    fixed = office.run(ruff_demo.argv("worker"))
+    assert (fixed.code, fixed.signal) == (0, "not-done"), fixed
+    assert office.states()["B-1"] == "FIXED"
+    assert office.run(ruff_demo.argv("coach"), Role.COACH).code == 0
 
 
 def test_without_ruff_one_sentence_says_so(monkeypatch, tmp_path):

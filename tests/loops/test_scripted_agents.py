@@ -6,19 +6,20 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from loops.agents import scripted
+from loops.agents.scripted.__main__ import main, parser
 from loops.agents.scripted.catalogue import BEHAVIOURS
 from loops.engine.values import Role
+from tests.conftest import eventually
 from tests.loops.scripted_kit import desk
 from tracker import services
 from tracker.models import RequirementVersion
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 SPEC = ("No TODO is left.", "The program is named.")
 CHECKS = ("--check", "R-1 app.txt lacks TODO", "--check", "R-2 name.txt has loopwatch")
@@ -33,7 +34,7 @@ def office():
 
 
 def play(office, name, *options, role=Role.WORKER):
-    return office.play(scripted.argv(name, *options), role)
+    return office.play(BEHAVIOURS[name], role, parser().parse_args([name, *options]))
 
 
 def review(office, *options):
@@ -136,7 +137,7 @@ def test_chatty_says_every_word_for_done_and_signals_nothing(office):
 
 
 def test_a_crasher_dies_in_the_middle_of_a_change(office):
-    assert play(office, "crasher").code == -signal.SIGABRT
+    assert run_alone(office, "crasher") == -signal.SIGABRT
     assert office.has("half-done.txt")
 
 
@@ -213,29 +214,25 @@ def test_the_git_attacker_s_traps_work_on_whoever_runs_git_in_its_clone(office, 
 
 
 def test_a_daemon_outlives_its_iteration_without_any_mark_of_it(office):
-    turn = play_detached(office, "daemon-starter", "--seconds", "20")
-    pid = int((office.folder / "worker" / "daemon.pid").read_text())
+    assert run_alone(office, "daemon-starter", "--seconds", "20") == 0
+    note = office.home(Role.WORKER) / "daemon.pid"
+    pid = int(eventually(lambda: note.exists() and note.read_text(), what="the daemon's start"))
     try:
-        assert turn == 0
         assert os.getsid(pid) != os.getsid(0)
         assert b"RUN_MARK" not in Path(f"/proc/{pid}/environ").read_bytes()
     finally:
         os.kill(pid, signal.SIGKILL)
 
 
-def play_detached(office, name, *options):
-    """Without pipes: a daemon that holds them would keep `play` waiting."""
-    argv = [*scripted.argv(name, *options)]
-    home = office.folder / "worker"
-    home.mkdir()
-    code = subprocess.run(
-        argv, cwd=office.clone, env=office.environ(home), stdin=subprocess.DEVNULL, check=False
-    ).returncode
-    end = time.monotonic() + 20
-    while not (home / "daemon.pid").exists() or not (home / "daemon.pid").read_text():
-        assert time.monotonic() < end, "the daemon did not start"
-        time.sleep(0.05)
-    return code
+def run_alone(office, name, *options):
+    """The program itself, where no interface is needed; its exit code."""
+    argv, env = scripted.argv(name, *options), office.environ(office.home(Role.WORKER))
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    return subprocess.run(argv, cwd=office.clone, env=env, check=False, **quiet).returncode
 
 
 # --- the command line ----------------------------------------------------------------------------
@@ -248,11 +245,21 @@ def test_every_agent_has_a_line_in_the_list_and_runs_as_a_module_too():
     assert all(behaviour.__doc__.count("\n\n") <= 1 for behaviour in BEHAVIOURS.values())
 
 
-def test_an_unknown_name_and_a_bad_check_are_refused_with_a_sentence(office):
-    assert "no scripted agent 'nobody'" in play(office, "nobody").err
+@pytest.mark.django_db(transaction=True)
+def test_as_programs_over_the_socket_they_work_the_same(office):
+    filed = office.run(scripted.argv("reviewer", *CHECKS), Role.REVIEWER)
+    assert (filed.code, filed.signal) == (0, "review bugs"), filed
+    fixed = office.run(scripted.argv("batch-worker"))
+    assert (fixed.code, fixed.signal) == (0, None), fixed
+    assert office.states() == {"B-1": "FIXED", "B-2": "FIXED"}
+
+
+def test_an_unknown_name_and_a_bad_check_are_refused_with_a_sentence(office, capsys):
+    assert main(["nobody"]) == 2
+    assert "no scripted agent 'nobody'" in capsys.readouterr().err
     turn = review(office, "--check", "R-1 nonsense")
     assert turn.code == 1
-    assert "--check 'R-1 nonsense'" in turn.err
+    assert "--check 'R-1 nonsense'" in turn.out
 
 
 def test_two_agents_at_once_are_noticed_by_the_lock(office):
@@ -264,10 +271,10 @@ def test_two_agents_at_once_are_noticed_by_the_lock(office):
     )
     try:
         assert first.stdout.readline() == b"thinking\n"
-        assert play(office, "staller", "--lock", lock).code == 99
+        assert run_alone(office, "staller", "--lock", lock) == 99
         assert (office.folder / "lock.two-at-once").exists()
     finally:
         first.kill()
         first.wait()
         first.stdout.close()
-    assert play(office, "staller", "--lock", lock).code == 0
+    assert run_alone(office, "staller", "--lock", lock) == 0

@@ -20,7 +20,7 @@ TWO_AT_ONCE = 99
 
 def main(words: list[str]) -> int:
     """Play one turn; 0, 1 when something it relies on failed, 99 when --lock was held already."""
-    options = _parser().parse_args(words)
+    options = parser().parse_args(words)
     if options.list:
         print(overview())
         return 0
@@ -54,20 +54,20 @@ def _only_one(path: str) -> bool:
     return True
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="loops.agents.scripted", description=__doc__)
-    parser.add_argument("name", nargs="?", metavar="NAME")
-    parser.add_argument("--list", action="store_true", help="name all agents")
-    parser.add_argument("--pause", type=float, default=0.0, help="seconds of work before acting")
-    parser.add_argument("--lock", default="", help="file that only one agent may hold")
-    parser.add_argument("--check", action="append", default=[], help="'R-1 app.txt lacks TODO'")
-    parser.add_argument("--begin-with", default="", help="finisher: file of the first turn's work")
-    parser.add_argument("--count", type=int, default=3, help="how many (batch, spam)")
-    parser.add_argument("--seconds", type=float, default=0.0, help="how long (staller, daemon)")
-    parser.add_argument("--file", default="REQUIREMENTS.md", help="spec-editor: file to rewrite")
-    parser.add_argument("--marker", default="", help="git-attacker: file that proves the attack")
-    parser.add_argument("--manage", default="", help="self-approver: another manage.py")
-    return parser
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="loops.agents.scripted", description=__doc__)
+    made.add_argument("name", nargs="?", metavar="NAME")
+    made.add_argument("--list", action="store_true", help="name all agents")
+    made.add_argument("--pause", type=float, default=0.0, help="seconds of work before acting")
+    made.add_argument("--lock", default="", help="file that only one agent may hold")
+    made.add_argument("--check", action="append", default=[], help="'R-1 app.txt lacks TODO'")
+    made.add_argument("--begin-with", default="", help="finisher: file of the first turn's work")
+    made.add_argument("--count", type=int, default=3, help="how many (batch, spam)")
+    made.add_argument("--seconds", type=float, default=0.0, help="how long (staller, daemon)")
+    made.add_argument("--file", default="REQUIREMENTS.md", help="spec-editor: file to rewrite")
+    made.add_argument("--marker", default="", help="git-attacker: file that proves the attack")
+    made.add_argument("--manage", default="", help="self-approver: another manage.py")
+    return made
 
 
 if __name__ == "__main__":

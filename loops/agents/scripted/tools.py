@@ -121,7 +121,7 @@ class Tools:
 
     def count(self, what: str) -> int:
         """How often `what` was counted, this time included; kept across iterations."""
-        memory = self.home / "scripted-memory.json"
+        memory = self.home / f"scripted-{getattr(self.options, 'name', 'agent')}.json"
         counts: dict[str, int] = json.loads(memory.read_text()) if memory.exists() else {}
         counts[what] = counts.get(what, 0) + 1
         memory.write_text(json.dumps(counts))
