@@ -5,10 +5,10 @@ Used by settings, so it loads neither Django nor redis.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import stat
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -59,8 +59,9 @@ def prepare(data: Path, binary: Path) -> Server:
     """Makes folder, socket folder and configuration (0600: it holds the password)."""
     folder = data / "valkey"
     folder.mkdir(mode=0o700, exist_ok=True)
-    _choose_socket_folder(data)
     socket = _socket(data)
+    if socket.parent != folder:
+        _make_private(socket.parent)
     config = folder / "valkey.conf"
     handle = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -77,12 +78,10 @@ def set_data_aside(server: Server, suffix: str) -> None:
 
 
 def remove_socket_folder(data: Path) -> None:
-    """Takes away the temporary folder of a socket whose own path was too long."""
-    record = _record(data)
-    folder = _recorded(record)
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
-        record.unlink(missing_ok=True)
+    """Takes away the folder under /tmp of a socket whose own path was too long."""
+    socket = _socket(data)
+    if not socket.is_relative_to(data):
+        shutil.rmtree(socket.parent, ignore_errors=True)
 
 
 def _configuration(folder: Path, socket: Path, password: str) -> str:
@@ -106,37 +105,23 @@ def _quoted(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _record(data: Path) -> Path:
-    return data / "valkey" / "socket-folder"
-
-
 def _socket(data: Path) -> Path:
+    """In the data folder if its path is short enough, else in a folder under /tmp. Not TMPDIR: the
+    web server and a command in another terminal must come to the same answer."""
     socket = data / "valkey" / "valkey.sock"
-    if _fits(socket):
+    if len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH:
         return socket
-    folder = _recorded(_record(data))
-    return folder / "valkey.sock" if folder else socket
+    name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
+    return Path("/tmp") / f"loopwatch-{os.getuid()}-{name}" / "valkey.sock"
 
 
-def _fits(socket: Path) -> bool:
-    return len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH
-
-
-def _choose_socket_folder(data: Path) -> None:
-    if _fits(data / "valkey" / "valkey.sock") or _recorded(_record(data)) is not None:
-        return
-    usual = Path(tempfile.gettempdir())
-    short = usual if _fits(usual / "loopwatch-xxxxxxxx" / "valkey.sock") else Path("/tmp")
-    folder = tempfile.mkdtemp(prefix="loopwatch-", dir=short)
-    _record(data).write_text(folder, "utf-8")
-
-
-def _recorded(record: Path) -> Path | None:
-    """The recorded folder if it still is a folder that only we can enter."""
-    try:
-        folder = Path(record.read_text("utf-8"))
-        found = folder.lstat()
-    except OSError:
-        return None
-    is_ours = found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == 0o700
-    return folder if stat.S_ISDIR(found.st_mode) and is_ours else None
+def _make_private(folder: Path) -> None:
+    """Anybody may have made a folder under /tmp before us: it must be ours and closed to others."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    is_closed = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
+    if found.st_uid != os.getuid() or not is_closed:
+        raise environment.BadSetting(
+            f"{folder} belongs to somebody else or is open to others; remove it, or name a data "
+            "folder with a shorter path."
+        )

@@ -12,9 +12,12 @@ from pathlib import Path
 
 from django.conf import settings
 
+from loops import recovery, stage
+
 
 def tick(now: datetime) -> None:
     """One second's work; may raise, the clock goes on."""
+    recovery.sweep(stage.equip)
     beat(now)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import re
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
 
 from loops.engine.values import Config, DoneMode, Limits, Pattern
 from tracker.errors import Invalid
+
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class _Strict(BaseModel):
@@ -59,13 +63,17 @@ class SessionConfig(_Strict):
         )
 
 
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+
+def parse_agent(raw: dict[str, Any]) -> dict[str, Any]:
+    """An agent's settings, checked and complete. Raises Invalid."""
+    return _checked(AgentConfig, raw, "agent").model_dump(mode="json")
+
+
 def parse(raw: dict[str, Any]) -> SessionConfig:
     """Raises Invalid with one sentence per fault: where it is and what is wrong there."""
-    try:
-        config = SessionConfig.model_validate(raw)
-    except ValidationError as error:
-        faults = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise Invalid("The configuration cannot be used. " + "; ".join(faults) + ".") from None
+    config = _checked(SessionConfig, raw, "configuration")
     for role in ("worker", "reviewer"):
         if role not in config.agents:
             raise Invalid(f"The single-threaded loop needs a {role}: name an agent for it.")
@@ -76,3 +84,11 @@ def parse(raw: dict[str, Any]) -> SessionConfig:
             "These agents are not priced, so a money limit alone cannot hold: add a token limit."
         )
     return config
+
+
+def _checked(kind: type[Model], raw: dict[str, Any], what: str) -> Model:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise Invalid(f"The {what} cannot be used. " + "; ".join(faults) + ".") from None

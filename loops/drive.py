@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import asdict
 from datetime import timedelta
 from typing import assert_never
 
@@ -14,7 +15,7 @@ from loops.agents.base import ProcessIdentity, Reply
 from loops.agents.output import OutputWriter
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
-from loops.engine.values import AskHuman, Evidence, Fault, Finish, Opened, Role, RunRole, State
+from loops.engine.values import AskHuman, Evidence, Fault, Finish, Opened, Role, RunRole, Signal, State
 from loops.equipment import Equipment, Work
 from loops.evidence import Happened, evidence_of
 from loops.interface import Collected
@@ -24,7 +25,7 @@ from loops.output import PieceStore
 from loops.points import point
 from loops.sight import Sight
 from loops.snapshots import Fold
-from loops.workspaces import Boundary, Tree, Unusable
+from loops.workspaces import Base, Boundary, Tree, Unusable
 from tracker.models import Project
 
 log = logging.getLogger(__name__)
@@ -87,15 +88,30 @@ class Drive:
         """The workspace and the first stamp of this slice; the base is recorded once."""
         base = self.equipment.open()
         point("opened")
-        if not self.session.base_rev:
-            code = self.equipment.run_script()
-            with transaction.atomic():
-                session = self._locked()[1]
-                kind, payload = controllers.entry_to_json(Opened(0, base.rev, base.head, code))
-                journal.append(session, kind, payload, moment.now())
-                Session.objects.filter(pk=session.pk).update(base_rev=base.rev, base_head=base.head)
-            self.session.base_rev, self.session.base_head = base.rev, base.head
         self._look(self.equipment.workspace.stamp())
+        if not self.session.base_rev:
+            self._record_base(base)
+
+    def _record_base(self, base: Base) -> None:
+        """The log's Opened entry: what the session stands on, and what the done script says of it."""
+        code = self.equipment.run_script()
+        with transaction.atomic():
+            project, session = self._locked()
+            now = self.sight.facts(project)
+            opened = Opened(
+                seq=0,
+                base_rev=base.rev,
+                base_head=base.head,
+                script_exit=code,
+                spec=now.spec,
+                blockers=now.blockers,
+                unjudged=self.sight.unjudged(project),
+                blocked=now.blocked,
+            )
+            kind, payload = controllers.entry_to_json(opened)
+            journal.append(session, kind, payload, moment.now())
+            Session.objects.filter(pk=session.pk).update(base_rev=base.rev, base_head=base.head)
+        self.session.base_rev, self.session.base_head = base.rev, base.head
 
     def _look(self, tree: Tree) -> None:
         self.sight.look(Project.objects.get(pk=self.session.project_id), tree)
@@ -228,7 +244,7 @@ class Drive:
             self.sight.tree,
             number=iteration.number,
             may_change=role is Role.WORKER,
-            done_signalled=collected.is_done,
+            done_signalled=collected.signal is Signal.DONE,
         )
         self._look(Tree(rev=boundary.rev, head=boundary.head))
         return boundary
@@ -240,9 +256,15 @@ class Drive:
         return Reply(fault=Fault.WORKER_LOST, detail="Cut off by stop.", survivors=reply.survivors)
 
     def _script(self, role: Role, boundary: Boundary) -> int | None:
-        if role is not Role.WORKER or boundary.uncommitted:
+        """The done script judges a committed tree of a worker that it has not judged before."""
+        tree = Tree(rev=boundary.rev, head=boundary.head)
+        if role is not Role.WORKER or boundary.uncommitted or not self._needs_script(tree):
             return None
         return self.equipment.run_script()
+
+    def _needs_script(self, tree: Tree) -> bool:
+        project = Project.objects.get(pk=self.session.project_id)
+        return self.fold.needs_script(tree, self.sight.facts(project).spec)
 
 
 class Controls:
@@ -254,12 +276,12 @@ class Controls:
 
     def started(self, process: ProcessIdentity) -> None:
         Session.objects.filter(pk=self.lease.session_id, fence=self.lease.fence).update(
-            process=process.as_json()
+            process=asdict(process)
         )
         point("agent started")
 
-    def output(self, data: bytes) -> None:
-        self.writer.write(data)
+    def output(self, data: bytes) -> bool:
+        return self.writer.write(data)
 
     def must_stop(self) -> bool:
         return self.lease.must_stop()

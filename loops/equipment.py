@@ -30,6 +30,9 @@ class Equipment(Protocol):
     def open(self) -> Base:
         """Make the workspace usable (idempotent). Raises workspaces.Unusable with a sentence."""
 
+    def secrets(self) -> tuple[str, ...]:
+        """Values to remove from output."""
+
     def run_script(self) -> int | None:
         """The done script's exit code on the tree as it is; None when there is none."""
 

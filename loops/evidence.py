@@ -13,7 +13,7 @@ from loops.workspaces import Boundary
 from tracker.facts import During, during
 from tracker.models import Project
 
-NOTHING = During(findings=(), moved=False, task_worked=False, marks_added=0, guidance=None)
+NOTHING = During()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +19,8 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q
 
 from loops import journal, moment
-from loops.agents import process
+from loops.agents import tree
+from loops.agents.base import ProcessIdentity
 from loops.engine.lifecycle import Move
 from loops.engine.values import State
 from loops.models import Session
@@ -42,7 +43,8 @@ def lease_seconds() -> float:
 
 
 def owner() -> dict[str, Any]:
-    return process.identify(os.getpid()).as_json() | {"thread": threading.get_ident()}
+    """Who holds the lease: this process, named for ever."""
+    return asdict(tree.identify(os.getpid(), mark=""))
 
 
 @dataclass
@@ -157,7 +159,7 @@ def is_lost(holder: dict[str, Any] | None, until: datetime | None, now: datetime
     """A lease whose time is over, or whose process on this host is seen to be dead."""
     if until is None:
         return False
-    return until < now or (holder is not None and process.is_dead(holder))
+    return until < now or (holder is not None and tree.is_dead(ProcessIdentity(**holder)))
 
 
 def _may_run(session: Session, now: datetime) -> bool:

@@ -31,9 +31,7 @@ def configure(settings: Mapping[str, Path]) -> None:
                 }
             },
             "root": {"handlers": ["file"], "level": "WARNING"},
-            "loggers": {
-                name: {"level": "INFO"} for name in ("loops", "tracker", "escalations")
-            },
+            "loggers": {name: {"level": "INFO"} for name in ("loops", "tracker", "escalations")},
         }
     )
 

@@ -211,13 +211,3 @@ class OutputPiece(models.Model):
 
     def __str__(self) -> str:
         return f"{self.iteration} {self.stream} {self.seq}"
-
-
-class Beat(models.Model):
-    """When the clock last completed a tick; one row per part."""
-
-    part = models.CharField(max_length=20, unique=True)
-    at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return self.part

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from django.db import DatabaseError, transaction
 
 from loops import journal, leases, moment
-from loops.agents import process
+from loops.agents import tree
 from loops.agents.base import ProcessIdentity
 from loops.drive import Drive
 from loops.engine.lifecycle import Move
@@ -19,6 +19,7 @@ from loops.equipment import Equipment
 from loops.leases import Lease, LeaseLost
 from loops.models import Iteration, Session
 from loops.points import point
+from loops.snapshots import LogUnusable
 from loops.workspaces import Unusable
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ def advance(
             more = drive.run(iterations, time.monotonic() + seconds)
     except LeaseLost:
         log.warning("S-%s: the lease was lost", session_id)
-    except Unusable as fault:
+    except (Unusable, LogUnusable) as fault:
         _fail(session_id, str(fault))
     except Exception as error:
         _stumble(session_id, error)
@@ -63,14 +64,14 @@ def recover(session_id: int, equip: Equip) -> bool:
     if inherited is None:
         return False
     if inherited.process is not None:
-        process.kill_tree(ProcessIdentity.from_json(inherited.process))
+        tree.kill_tree(ProcessIdentity(**inherited.process))
     try:
         with _driving(inherited.lease, equip) as drive:
             drive.settle_lost()
     except (LeaseLost, DatabaseError) as error:
         log.warning("S-%s: not recovered yet (%s)", session_id, error)
         return False
-    except Unusable as fault:
+    except (Unusable, LogUnusable) as fault:
         _fail(session_id, str(fault))
     except Exception as error:
         log.exception("S-%s: recovery failed", session_id)

@@ -10,7 +10,7 @@ from loops import configuration, journal, moment, stage, uptake, wake
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, State
-from loops.models import Answer, Session
+from loops.models import Agent, Answer, Session
 from loops.points import point
 from tracker import services as tracker
 from tracker.errors import Conflict, Invalid, NotFound
@@ -125,3 +125,23 @@ def _take_up_and_wake(session_id: int) -> None:
     point("answered")
     uptake.take_up(session_id)
     wake.wake(session_id)
+
+
+def save_agent(name: str, settings: dict[str, Any]) -> Agent:
+    """Add or replace. Sessions that run keep the copy they were started with."""
+    if not configuration.NAME.fullmatch(name):
+        raise Invalid(f"{name!r} is no name for an agent: use small letters, digits and dashes.")
+    checked = configuration.parse_agent(settings)
+    agent, _ = Agent.objects.update_or_create(
+        name=name, defaults={"adapter": checked["adapter"], "settings": checked}
+    )
+    return agent
+
+
+def agent_config(name: str) -> dict[str, Any]:
+    """A copy of a stored agent's settings, for a session's configuration."""
+    agent = Agent.objects.filter(name=name).first()
+    if agent is None:
+        known = ", ".join(Agent.objects.order_by("name").values_list("name", flat=True)) or "none"
+        raise NotFound(f"There is no agent {name!r}; known are: {known}.")
+    return dict(agent.settings)

@@ -27,13 +27,14 @@ class Sight:
     absent: frozenset[str] = frozenset()  # commits that are not in HEAD, by id or patch-id
     held: frozenset[str] = frozenset()  # requirements whose mark cites an unchanged file
     _facts: Facts | None = None
-    _seen: tuple[int, str, str] = (-1, "", "")
+    _read_at: tuple[int, int] = (-1, 0)
+    _seen: tuple[object, ...] = ()
 
     def look(self, project: Project, tree: Tree) -> None:
         """Learn what the tree says of fixes and marks. Runs git: never inside a transaction."""
         self.tree = tree
         now = self.facts(project)
-        seen = (now.seq, tree.rev, tree.head)
+        seen = (self._read_at, tree.rev, tree.head)
         if seen == self._seen:
             return
         self.absent = self.workspace.missing([fix.commit for fix in now.fixes], tree.head)
@@ -46,8 +47,10 @@ class Sight:
 
     def facts(self, project: Project) -> Facts:
         """The tracker's facts at the project's current sequence (its row read or locked just now)."""
-        if self._facts is None or self._facts.seq != project.tracker_seq:
+        state = (project.tracker_seq, project.write_mark)
+        if self._facts is None or self._read_at != state:
             self._facts = facts(project, scope_of(self.session), self.session.ref)
+            self._read_at = state
         return self._facts
 
     def stamp(self, project: Project) -> Stamp:

@@ -8,8 +8,14 @@ from typing import Any
 from loops import journal, moment
 from loops.engine import controllers
 from loops.engine.controllers import Controller
-from loops.engine.values import Directive, Evidence, Fault, Recorded
+from loops.engine.values import Config, Configured, Directive, Evidence, Fault, Recorded
 from loops.models import LogEntry, Session
+from loops.workspaces import Tree
+from tracker.errors import DomainError
+
+
+class LogUnusable(DomainError):
+    """The log cannot be understood; nothing is guessed from it (RULES 1: the session fails)."""
 
 
 @dataclass
@@ -24,12 +30,12 @@ class Fold:
     @classmethod
     def load(cls, session: Session) -> Fold:
         """From the cache, then the entries after it. Without a cache: from the first entry."""
-        controller = controllers.controller(session.pattern)
-        if session.fold is not None:
-            state = controllers.state_from_json(session.pattern, session.fold)
+        controller = controllers.controller_of(session.pattern)
+        state = None if session.fold is None else controllers.state_from_json(session.fold)
+        if state is not None:
             fold = cls(controller, state, session.fold_seq)
         else:
-            fold = cls(controller, controller.initial(), 0)
+            fold = cls(controller, controller.initial(_first_config(session)), 0)
         fold.catch_up(session)
         return fold
 
@@ -39,9 +45,11 @@ class Fold:
             return
         rows = LogEntry.objects.filter(session=session.pk, seq__gt=self.seq).order_by("seq")
         for seq, kind, payload in rows.values_list("seq", "kind", "payload").iterator(500):
-            self.state = self.controller.apply(
-                self.state, controllers.entry_from_json(seq, kind, payload)
-            )
+            try:
+                entry = controllers.entry_from_json(seq, kind, payload)
+                self.state = self.controller.apply(self.state, entry)
+            except ValueError as damage:
+                raise LogUnusable(f"The log of {session.ref} cannot be used: {damage}") from damage
             self.seq = seq
 
     def record(self, evidence: Evidence, session: Session) -> Recorded:
@@ -62,8 +70,20 @@ class Fold:
         """The wait that follows is the agent's own limit, not our back-off."""
         return self.last_fault is Fault.AGENT_LIMIT
 
+    def needs_script(self, tree: Tree, spec: str) -> bool:
+        return self.controller.needs_script(self.state, rev=tree.rev, head=tree.head, spec=spec)
+
     def save(self, session: Session) -> None:
         """Keep the state as a cache; a test compares it with the full fold."""
         Session.objects.filter(pk=session.pk).update(
             fold=controllers.state_to_json(self.state), fold_seq=self.seq
         )
+
+
+def _first_config(session: Session) -> Config:
+    """Every log begins with the configuration that was frozen at the start."""
+    first = LogEntry.objects.filter(session=session, seq=1).values_list("kind", "payload").first()
+    entry = controllers.entry_from_json(1, *first) if first else None
+    if not isinstance(entry, Configured):
+        raise LogUnusable(f"The log of {session.ref} does not begin with a configuration.")
+    return entry.config

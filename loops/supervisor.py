@@ -82,7 +82,7 @@ class Child:
                 env={**os.environ, **self.program.env},
                 pass_fds=self.program.keep,
                 start_new_session=True,
-                preexec_fn=between_fork_and_exec,  # noqa: PLW1509 - `up` runs no other thread
+                preexec_fn=between_fork_and_exec,  # safe: `up` runs no other thread
             )
         self._started_at = time.monotonic()
         self.start_again_at = None
@@ -111,9 +111,9 @@ class Child:
         return wait
 
     def ask_to_stop(self) -> None:
+        # Not Popen.send_signal: it would reap a dead leader, and with it the session's number.
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.send_signal(self.program.stop_signal)
+            os.kill(self._process.pid, self.program.stop_signal)
 
     def wait_stopped(self, *, hurry: Callable[[], bool]) -> None:
         """Returns when nothing of the child is left; hurry() cuts the grace short."""

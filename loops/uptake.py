@@ -22,7 +22,7 @@ def take_up(session_id: int) -> bool:
         at = moment.now()
         for answer in answers:
             if session.state != State.ENDED.value:
-                journal.append(session, "decision", answer.payload, at)
+                journal.append(session, "decided", answer.payload, at)
         Answer.objects.filter(pk__in=[answer.pk for answer in answers]).update(taken_at=at)
         if session.state != State.RESUMING.value:
             return bool(answers)

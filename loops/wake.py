@@ -12,6 +12,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 TASK = "loops.tasks.run_session"
+QUEUE = "iterations"
 log = logging.getLogger(__name__)
 _MARK_SECONDS = 60  # a wake-up that got lost between mark and message is sent again after this
 
@@ -23,12 +24,14 @@ def _broker() -> redis.Redis:
 def wake(session_id: int) -> None:
     """Ask a worker to look at the session. At most one message waits for it in the queue.
 
-    The mark lives in the broker beside the queue: whatever loses one loses both. A broken broker
-    never fails the caller; the clock asks again.
+    The mark says that a message is under way; it lives in the broker beside the queue, so whatever
+    loses one loses both, and an empty queue makes it void: a worker that was killed may have taken
+    the message with it. A broken broker never fails the caller; the clock asks again.
     """
     try:
-        if _broker().set(_mark(session_id), 1, nx=True, ex=_MARK_SECONDS):
-            current_app.send_task(TASK, args=[session_id], queue="iterations")
+        broker = _broker()
+        if broker.set(_mark(session_id), 1, nx=True, ex=_MARK_SECONDS) or not broker.llen(QUEUE):
+            current_app.send_task(TASK, args=[session_id], queue=QUEUE)
     except (redis.RedisError, OperationalError, OSError) as error:
         log.warning("no wake-up for S-%s: %s", session_id, error)
 

@@ -1,4 +1,4 @@
-"""What every suite shares: skips that CI forbids, a real broker, environments of child processes."""
+"""What every suite shares: skips that CI forbids, a real broker, environments of children."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ hypothesis.settings.register_profile(
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.register_profile("deep", hypothesis.settings.get_profile("ci"), max_examples=2000)
+hypothesis.settings.register_profile(
+    "deep", hypothesis.settings.get_profile("ci"), max_examples=2000
+)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from loops.agents.base import Call, Control, Reply
 from loops.agents.confine import Confinement, confinement
 from loops.agents.output import plain
-from loops.agents.process import TAIL, Cause, Ending, Program, run_tree
+from loops.agents.process import run_tree
+from loops.agents.program import TAIL, Cause, Ending, Program
 from loops.agents.redact import SHORTEST_SECRET, redact
 from loops.engine.values import Fault
 from tracker.errors import Invalid

@@ -41,8 +41,8 @@ def probe_bubblewrap() -> str:
             (base / name).mkdir()
         (base / "hidden/secret").touch()
         check = (
-            "test ! -e hidden/secret && touch hidden/own/file && test -e /proc/self/stat"
-            " && test -w /dev/null && ! touch file 2>/dev/null"
+            "test ! -e hidden/secret && touch hidden/own/file && ! touch hidden/file 2>/dev/null"
+            " && test -w /dev/null && grep -q '^[^/]*[^ ]* / ro[ ,]' /proc/self/mountinfo"
         )
         argv = confine(
             ["/bin/sh", "-c", check],

@@ -41,7 +41,8 @@ class OutputWriter:
 
     `store` is called from a thread of this writer and, for the rest, from the one that calls
     close(); never from two at once. If it raises, the same pieces come again: it must bear
-    doubles (and close its thread's database connection, if it opens one). A call shorter than 250 ms with little output stores once, in close().
+    doubles, and close its thread's database connection if it opens one. A call shorter than 250 ms
+    with little output stores once, in close().
     Memory: at most ROOM characters, one block, and less than the longest form of a secret.
     """
 

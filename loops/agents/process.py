@@ -12,19 +12,17 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from loops.agents import shim
 from loops.agents.base import Control, ProcessIdentity
-from loops.agents.confine import Confinement, confine
+from loops.agents.confine import confine
+from loops.agents.program import TAIL, Cause, Ending, Program
 from loops.agents.tree import identify, kill_tree
 
 SHIM = Path(shim.__file__)
 BLOCK = 64 * 1024
-TAIL = 1000
 LONGEST_REPORT = 64 * 1024
 TICK_SECONDS = 0.2
 DRAIN_SECONDS = 2.0
@@ -33,55 +31,6 @@ DELIVERY_SECONDS = 30.0
 # The shim does it exactly (it is told by the kernel when no child is left); then we do it.
 SHIM_KILLS_WITHIN_SECONDS = 2.0
 GIVE_UP_SECONDS = 30.0
-
-
-class Cause(StrEnum):
-    EXITED = "exited"
-    WALL_CLOCK = "wall_clock"
-    SILENCE = "silence"
-    STOPPED = "stopped"
-    CANNOT_START = "cannot_start"
-    # Something killed the shim or the sandbox; not we.
-    LOST = "lost"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """What to run. argv[0]: an absolute path. env: the whole environment; RUN_MARK in it equals `mark` (unique per call).
-
-    stdin: an open file's descriptor or subprocess.DEVNULL; never a pipe or a terminal, where a
-    program could wait for ever. Paths as in confine().
-    """
-
-    argv: Sequence[str]
-    env: Mapping[str, str]
-    cwd: Path
-    mark: str
-    wall_seconds: float
-    silence_seconds: float
-    mode: Confinement
-    stdin: int = subprocess.DEVNULL
-    writable: Sequence[Path] = ()
-    readable: Sequence[Path] = ()
-    hidden: Sequence[Path] = ()
-    tmp: Path | None = None
-    network: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How it ended. exit_code: of the main process, negative for a signal, None if we ended it.
-
-    survivors: command lines of what outlived the main process and was killed. gone: False only if
-    something could not be killed. detail: the system's words. tail: the last TAIL bytes of output.
-    """
-
-    cause: Cause
-    exit_code: int | None = None
-    survivors: tuple[str, ...] = ()
-    gone: bool = True
-    detail: str = ""
-    tail: bytes = b""
 
 
 def seconds_since_boot() -> float:

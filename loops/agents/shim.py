@@ -18,6 +18,7 @@ The functions that read and kill processes are used by the supervisor too (tree.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -211,10 +212,8 @@ def _kill_marked(mark: str, own: int) -> bool:
 
 
 def _kill_group(main: int) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.killpg(main, signal.SIGKILL)
-    except OSError:
-        pass
 
 
 def _child_alarm() -> int:
@@ -238,10 +237,8 @@ def main(arguments: list[str]) -> int:
         return 0
 
     def say(line: str) -> None:
-        try:
+        with contextlib.suppress(OSError):  # the supervisor is gone; killing goes on
             os.write(report, os.fsencode(line.replace("\n", " ") + "\n"))
-        except OSError:
-            pass  # the supervisor is gone; killing goes on
 
     program, why = _start(argv, alone)
     if not program:

@@ -8,7 +8,7 @@ import socket
 import time
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped,unused-ignore]
 
 from loops.agents.base import ProcessIdentity
 from loops.agents.shim import descendants, kill, marked, process_table, read_process
@@ -40,6 +40,18 @@ def _start_ticks(pid: int) -> int:
         return int(psutil.Process(pid).create_time() * 100)
     except psutil.Error:
         return 0
+
+
+def is_dead(identity: ProcessIdentity) -> bool:
+    """True if that process of this host is seen to be gone; False for other hosts: nobody knows."""
+    if identity.host != socket.gethostname():
+        return False
+    if identity.boot_id != _boot_id():
+        return True
+    process = read_process(identity.pid) if _BOOT_ID.exists() else None
+    if process is not None:
+        return process.start_ticks != identity.start_ticks or not process.alive
+    return _BOOT_ID.exists() or not psutil.pid_exists(identity.pid)
 
 
 def kill_tree(identity: ProcessIdentity, seconds: float = GONE_WITHIN_SECONDS) -> bool:

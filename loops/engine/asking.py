@@ -115,7 +115,7 @@ def limit_reached(state: ThreadState) -> AskHuman | None:
 
 
 def decide(state: ThreadState, decided: Decided) -> ThreadState:
-    """The state after a person's decision. Raises ValueError for a grant of an unknown limit.
+    """The state after a person's decision. Raises ValueError for a grant that raises no limit.
 
     A decision on a question with several entries clears its own entry; without an entry it is about
     all of them.
@@ -184,6 +184,8 @@ def _after_blocked(state: ThreadState) -> ThreadState:
 def _with_grants(granted: Granted, decided: Decided) -> Granted:
     for name, amount in decided.grants.items():
         field = LimitName(name).value
+        if not amount > 0:
+            raise ValueError(f"A grant raises a limit; {amount:g} {field} raises nothing.")
         granted = replace(granted, **{field: getattr(granted, field) + amount})
     return granted
 

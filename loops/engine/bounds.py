@@ -96,10 +96,10 @@ def calm(swing: Swing) -> Swing:
     return Swing("", swing.current, 1 if swing.turns else 0)
 
 
-def worst_case(limit: int, used: int) -> int:
+def worst_case(limit: float, used: int) -> int:
     """Most iterations that can still run before an end or a question, whatever agents do.
 
     Every recorded iteration counts against the limit, faults and holds too, so what is left of it
     is the bound; an agent that changes the tree each time meets it exactly.
     """
-    return max(0, limit - used)
+    return max(0, math.ceil(limit) - used)

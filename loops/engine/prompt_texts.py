@@ -55,8 +55,8 @@ _WORKER = RoleText(
     ),
     commands=(
         *_READING,
-        "loopwatch bug start B-7                (before you work on it)",
-        "loopwatch bug fixed B-7                (after the commit; --commit SHA for an older one)",
+        "loopwatch bug start B-7  # before you work on it",
+        "loopwatch bug fixed B-7  # after the commit; --commit SHA for an older one",
         "loopwatch bug blocked B-7 --why 'why it is impossible or wrong'",
         _SPEC_BUG,
         "loopwatch not-done",
@@ -81,10 +81,10 @@ _REVIEWER = RoleText(
     ),
     commands=(
         *_READING,
-        "loopwatch bug close B-7                (the contradiction is gone)",
+        "loopwatch bug close B-7  # the contradiction is gone",
         "loopwatch bug reopen B-7 --why 'what is still wrong'",
-        "loopwatch bug confirm B-7              (STALE: still wrong under the new text;"
-        " --quote its words if the old ones are gone)",
+        "loopwatch bug confirm B-7  # STALE: still wrong under the new text; "
+        "--quote its words if the old ones are gone",
         _CODE_BUG,
         _SPEC_BUG,
         "loopwatch review mark R-2 holds --where src/file.py:10",
@@ -110,7 +110,7 @@ _COACH = RoleText(
     commands=(
         *_READING,
         "loopwatch guidance show",
-        "loopwatch guidance set 'TEXT'          (or `-` to read it from standard input)",
+        "loopwatch guidance set 'TEXT'  # or - to read it from standard input",
         _SPEC_BUG,
     ),
     ending="Write guidance with `loopwatch guidance set`, then exit. None needed: just exit.",

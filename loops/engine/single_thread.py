@@ -116,7 +116,7 @@ def at_most(state: ThreadState) -> int:
     if not isinstance(direct(state), RunRole):
         return 0
     limit = limit_of(state, LimitName.ITERATIONS)
-    return worst_case(int(limit or 0), state.iterations)
+    return worst_case(limit or 0, state.iterations)
 
 
 # --- entries other than iterations ---------------------------------------------------------------

@@ -69,9 +69,9 @@ def move(told: Move) -> dict[str, Any]:
 
 
 def move_line(told: Move) -> str:
-    where = f" in {told.reference}" if told.reference else ""
+    where = f", {told.reference}" if told.reference else ""
     note = f": {told.note[:MOST_NOTE]}" if told.note else ""
-    return f"- {told.verb} by {told.actor}{where}{note}"
+    return f"- {told.verb} ({told.actor}{where}){note}"
 
 
 def cites(bug: Bug) -> str:

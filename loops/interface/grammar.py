@@ -52,20 +52,19 @@ class Verb:
 
 
 def find(verbs: Sequence[Verb], argv: Sequence[str], role: Role) -> tuple[Verb, list[str]]:
-    """The verb that `argv` starts with, and the words after it.
+    """The verb that `argv` starts with (of two, the one shown to `role`), and the words after it.
 
     Raises Help, NotAllowed for a command of people or of another role, NotFound for no verb.
     """
     if len(argv) > MOST_WORDS:
         raise Invalid(f"At most {MOST_WORDS} words; put text in quotes or send it with `-`.")
-    for verb in verbs:
-        if tuple(argv[: len(verb.words)]) == verb.words:
-            if verb.owner not in (None, role):
-                raise NotAllowed(
-                    f"Only the {verb.owner} may use `{verb.name}`; you are the {role.value}."
-                )
-            return verb, list(argv[len(verb.words) :])
-    raise _no_verb(verbs, argv, role)
+    named = [verb for verb in verbs if tuple(argv[: len(verb.words)]) == verb.words]
+    if not named:
+        raise _no_verb(verbs, argv, role)
+    verb = next((verb for verb in named if role in verb.roles), named[0])
+    if verb.owner not in (None, role):
+        raise NotAllowed(f"Only the {verb.owner} may use `{verb.name}`; you are the {role.value}.")
+    return verb, list(argv[len(verb.words) :])
 
 
 def _no_verb(verbs: Sequence[Verb], argv: Sequence[str], role: Role) -> Exception:

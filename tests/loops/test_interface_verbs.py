@@ -128,6 +128,7 @@ def test_help_works_for_a_group_and_for_a_verb(worker):
     assert "bug fixed" in worker.ok("bug")
     assert "--commit" in worker.ok("bug", "fixed", "--help")
     assert "Example: loopwatch bug fixed B-7" in worker.ok("bug", "fixed", "-h")
+    assert "Example: loopwatch bug file --spec" in worker.ok("bug", "file", "--help")
 
 
 # --- signals ------------------------------------------------------------------------------------
@@ -246,7 +247,7 @@ def test_an_entry_is_shown_whole(reviewer):
     text = reviewer.ok("bug", "show", "b-1")
     assert "quote: Answer 404" in text
     assert "contradiction: answers 500" in text
-    assert "- file by the reviewer of S-3 in S-3/7: Unknown ids answer 500" in text
+    assert "- file (the reviewer of S-3, S-3/7): Unknown ids answer 500" in text
     assert reviewer.data("bug", "show", "B-1")["history"][0]["verb"] == "file"
     assert "B-9" in reviewer.refused("bug", "show", "B-9")
 

@@ -13,7 +13,7 @@ from django.db import connection
 
 from loops import broker as embedded
 from loops import environment
-from tests.conftest import TOP, plain_environment
+from tests.conftest import TOP, eventually, plain_environment
 
 pytestmark = pytest.mark.once
 
@@ -86,7 +86,9 @@ def test_without_a_setting_the_users_data_directory_is_used(tmp_path):
 
 
 def test_postgres_url_keeps_odd_passwords_and_options(tmp_path, monkeypatch):
-    monkeypatch.setenv("DATABASE_URL", "postgresql://me:p%40ss%2F@db.example:5433/loops?sslmode=require")
+    monkeypatch.setenv(
+        "DATABASE_URL", "postgresql://me:p%40ss%2F@db.example:5433/loops?sslmode=require"
+    )
     found = environment.database(tmp_path)
     assert (found["USER"], found["PASSWORD"], found["NAME"]) == ("me", "p@ss/", "loops")
     assert (found["HOST"], found["PORT"]) == ("db.example", "5433")
@@ -197,8 +199,6 @@ def test_every_folder_name_gives_a_usable_socket(tmp_path, name):
     assert stat.S_IMODE(server.socket.parent.stat().st_mode) == 0o700
     with subprocess.Popen(server.argv, stdout=subprocess.DEVNULL) as process:
         try:
-            from tests.conftest import eventually
-
             eventually(server.socket.exists, what="the socket")
             with redis.Redis.from_url(embedded.url(data)) as client:
                 assert client.ping()
@@ -208,4 +208,16 @@ def test_every_folder_name_gives_a_usable_socket(tmp_path, name):
         finally:
             process.kill()
     embedded.remove_socket_folder(data)
-    assert not server.socket.exists() or server.socket.is_relative_to(data)
+    assert server.socket.is_relative_to(data) or not server.socket.parent.exists()
+
+
+def test_a_socket_folder_made_by_somebody_else_is_refused(tmp_path):
+    data = tmp_path / ("long" * 40)
+    (data / "keys").mkdir(parents=True)
+    folder = embedded.prepare(data, Path("unused")).socket.parent
+    folder.chmod(0o755)
+    try:
+        with pytest.raises(environment.BadSetting, match=str(folder)):
+            embedded.prepare(data, Path("unused"))
+    finally:
+        embedded.remove_socket_folder(data)

@@ -65,7 +65,7 @@ def quoted(text: str, quote: str, pointer: Pointer) -> Stands | Fails:
     failure = cited_line(text, pointer)
     if failure is not None:
         return failure
-    lines = [fold(line) for line in _lines(text)]
+    lines = [fold(line) for line in lines_of(text)]
     line = _line_of(lines, wanted, pointer.line)
     if line is not None:
         return Stands(line, lines[line - 1])
@@ -75,7 +75,7 @@ def quoted(text: str, quote: str, pointer: Pointer) -> Stands | Fails:
 
 def cited_line(text: str, pointer: Pointer) -> Fails | None:
     """Check that the named line exists (for citations without a quote)."""
-    count = len(_lines(text))
+    count = len(lines_of(text))
     if pointer.line is None or pointer.line <= count:
         return None
     lines = "1 line" if count == 1 else f"{count} lines"
@@ -104,7 +104,7 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8") if not _is_encodable(text) else text
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     """Return the lines of a text; a line end at its end starts no further line."""
     return text.rstrip("\n").split("\n")
 

@@ -13,6 +13,7 @@ from django.db import connections
 from django.utils import timezone
 
 from loops import clockwork
+from loops.cli import DJANGO_OPTIONS
 
 SECOND = 1.0
 log = logging.getLogger("loops.clock")
@@ -20,8 +21,7 @@ log = logging.getLogger("loops.clock")
 
 class Command(BaseCommand):
     help = "Runs what is due every second (part of `up`)."
-    suppressed_base_arguments = {"--settings", "--pythonpath", "--traceback", "--no-color",
-                                 "--force-color", "--verbosity", "--version", "--skip-checks"}
+    suppressed_base_arguments = DJANGO_OPTIONS
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = threading.Event()

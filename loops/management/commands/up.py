@@ -19,19 +19,20 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
 from loops import broker, premises
+from loops.cli import DJANGO_OPTIONS
 from loops.environment import BadSetting, text
 from loops.supervisor import Child, Program, Supervisor
 from tracker.errors import DomainError
 
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-BROKER_SECONDS = 10.0
+BROKER_SECONDS = 10.0  # a long append-only file takes a while
+OUTSIDE_BROKER_SECONDS = 3.0
 
 
 class Command(BaseCommand):
     help = "Starts Loopwatch: web server, worker, clock and broker, until Ctrl-C."
-    requires_system_checks: list[str] = []
-    suppressed_base_arguments = {"--settings", "--pythonpath", "--traceback", "--no-color",
-                                 "--force-color", "--verbosity", "--version", "--skip-checks"}
+    requires_system_checks = ()
+    suppressed_base_arguments = DJANGO_OPTIONS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -72,6 +73,8 @@ def _take_signals(handler: Callable[..., None]) -> None:
 
 def _bring_up(supervisor: Supervisor, *, lock: int, listener: int, demo: bool) -> None:
     _start_broker(supervisor, lock)
+    if supervisor.is_stopping:
+        return
     _migrate()
     if demo and not supervisor.is_stopping:
         from loops.demo import ensure_demo
@@ -86,8 +89,11 @@ def _bring_up(supervisor: Supervisor, *, lock: int, listener: int, demo: bool) -
 def _start_broker(supervisor: Supervisor, lock: int) -> None:
     """The broker is the first child (it stops last); an outside one only has to answer."""
     if text("REDIS_URL"):
-        if not _broker_answers(lambda: supervisor.is_stopping):
-            raise BadSetting("The broker at REDIS_URL does not answer; start it or correct the URL.")
+        is_there = _broker_answers(lambda: supervisor.is_stopping, within=OUTSIDE_BROKER_SECONDS)
+        if not is_there and not supervisor.is_stopping:
+            raise BadSetting(
+                "The broker at REDIS_URL does not answer; start it or correct the URL."
+            )
         return
     binary = broker.server_binary()
     if binary is None:
@@ -100,7 +106,8 @@ def _start_broker(supervisor: Supervisor, lock: int) -> None:
         return
     broker.set_data_aside(server, time.strftime("%Y%m%d-%H%M%S"))
     _start_again(child)
-    if not _broker_answers(lambda: supervisor.is_stopping or child.is_dead()):
+    is_there = _broker_answers(lambda: supervisor.is_stopping or child.is_dead())
+    if not is_there and not supervisor.is_stopping:
         raise BadSetting(f"The embedded broker does not start; the reason is in {supervisor.log}.")
 
 
@@ -110,9 +117,9 @@ def _start_again(child: Child) -> None:
     child.start()
 
 
-def _broker_answers(give_up: Callable[[], bool]) -> bool:
+def _broker_answers(give_up: Callable[[], bool], within: float = BROKER_SECONDS) -> bool:
     client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
-    end = time.monotonic() + BROKER_SECONDS
+    end = time.monotonic() + within
     with contextlib.closing(client):
         while time.monotonic() < end and not give_up():
             with contextlib.suppress(redis.RedisError):

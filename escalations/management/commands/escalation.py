@@ -1,0 +1,95 @@
+"""Questions to people, from the shell of the machine that holds the data."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+
+from escalations import records, services
+from escalations.models import Escalation, Status
+from escalations.services import Word
+from loops.engine.values import Choice
+from tracker.commands import Answer, Options, PersonCommand, read_text
+from tracker.errors import Invalid
+
+
+class Command(PersonCommand):
+    help = "List, show and decide the questions that wait for a person."
+
+    def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
+        verb("list", self.list, "List the open questions.")
+        show = verb("show", self.show, "Show one question, and what each decision would do.")
+        show.add_argument("id", type=int)
+        decide = verb("decide", self.decide, "Settle a question for good.")
+        decide.add_argument("id", type=int)
+        choice = decide.add_mutually_exclusive_group(required=True)
+        choice.add_argument("--approve", action="store_true", help="end the session; needs --evidence")
+        choice.add_argument("--reject", metavar="REASON")
+        choice.add_argument("--answer", metavar="TEXT", help="words for the next prompts")
+        choice.add_argument("--amend", metavar="R-N", help="edit a requirement; needs --file")
+        choice.add_argument("--grant", action="append", metavar="LIMIT=N", help="iterations=20")
+        choice.add_argument("--retry", action="store_true", help="run the same step again")
+        choice.add_argument("--stop", action="store_true", help="end the session as stopped")
+        decide.add_argument("--evidence", default="", metavar="HASH", help="what you looked at")
+        decide.add_argument("--attempts", type=int, default=0, help="with --reject: more attempts")
+        decide.add_argument("--file", help="with --amend: the new text (- = standard input)")
+        entry = decide.add_mutually_exclusive_group()
+        entry.add_argument("--dismiss", action="store_true", help="with --answer: dismiss the entry")
+        entry.add_argument("--reopen", action="store_true", help="with --answer: reopen the entry")
+        entry.add_argument("--task", action="store_true", help="with --answer: make it a task")
+
+    def list(self, options: Options) -> Answer:
+        found = Escalation.objects.filter(status=Status.OPEN.value).order_by("pk")
+        lines = [
+            f"{e}  S-{e.session_id}  {e.kind}  {'waits' if e.blocking else 'aside'}  {e.question}"
+            for e in found
+        ]
+        return Answer(
+            [records.record(e) for e in found], "\n".join(lines) or "Nobody is waiting for you."
+        )
+
+    def show(self, options: Options) -> Answer:
+        escalation = services.get_escalation(options["id"])
+        data = records.whole(escalation)
+        lines = [
+            f"{escalation} ({escalation.kind}) of S-{escalation.session_id}: {escalation.question}",
+            f"Evidence: {escalation.evidence or 'none'}, version {escalation.version}",
+            *(f"  {choice}: {effect}" for choice, effect in data["effects"].items()),
+        ]
+        return Answer(data, "\n".join(lines))
+
+    def decide(self, options: Options) -> Answer:
+        escalation = services.get_escalation(options["id"])
+        word = _word(options)
+        decision = services.decide(escalation, word, self.by)
+        escalation.refresh_from_db()
+        return Answer(
+            records.whole(escalation),
+            f"{escalation} decided: {decision.choice}. S-{escalation.session_id} takes it up now.",
+        )
+
+
+def _word(options: Options) -> Word:
+    if options["approve"]:
+        return Word(choice=Choice.APPROVE, evidence=options["evidence"])
+    if options["reject"] is not None:
+        return Word(choice=Choice.REJECT, text=options["reject"], attempts=options["attempts"])
+    if options["answer"] is not None:
+        chosen = [name for name in services.DISPOSITIONS if options[name]]
+        return Word(
+            choice=Choice.ANSWER, text=options["answer"], disposition=(chosen or ["reopen"])[0]
+        )
+    if options["amend"]:
+        document = read_text(options["file"]) if options["file"] else ""
+        return Word(choice=Choice.AMEND, requirement=options["amend"], document=document)
+    if options["grant"]:
+        return Word(choice=Choice.GRANT, grants=dict(map(_grant, options["grant"])))
+    return Word(choice=Choice.RETRY if options["retry"] else Choice.STOP)
+
+
+def _grant(text: str) -> tuple[str, int]:
+    name, _, amount = text.partition("=")
+    try:
+        return name, int(amount)
+    except ValueError:
+        raise Invalid(f"A grant reads LIMIT=NUMBER, for example iterations=20; {text!r} does not.") from None

@@ -1,0 +1,52 @@
+"""Agents: named programs that can play a role."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser
+from collections.abc import Callable
+
+from loops import services
+from loops.models import Agent
+from tracker.commands import Answer, Options, PersonCommand
+
+
+class Command(PersonCommand):
+    help = "Add and list agents: programs that play a role in a loop."
+
+    def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
+        add = verb("add", self.add, "Add or replace a command agent.")
+        add.add_argument("name", help="short name: a-z, 0-9 and -")
+        add.add_argument(
+            "command",
+            help="the command, quoted as one word; {workdir} {prompt_file} {session} {iteration} "
+            "{role} are filled in",
+        )
+        add.add_argument("--prompt", choices=["stdin", "file"], default="stdin")
+        add.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+        add.add_argument("--secret", action="append", default=[], metavar="NAME=SECRET")
+        add.add_argument("--wall-seconds", type=float, default=1800)
+        add.add_argument("--silence-seconds", type=float, default=600)
+        verb("list", self.list, "List the agents.")
+
+    def add(self, options: Options) -> Answer:
+        agent = services.save_agent(
+            options["name"],
+            {
+                "argv": shlex.split(options["command"]),
+                "prompt": options["prompt"],
+                "env": dict(pair.partition("=")[::2] for pair in options["env"]),
+                "secret_env": dict(pair.partition("=")[::2] for pair in options["secret"]),
+                "wall_seconds": options["wall_seconds"],
+                "silence_seconds": options["silence_seconds"],
+            },
+        )
+        return Answer({"name": agent.name, **agent.settings}, f"Agent {agent} saved.")
+
+    def list(self, options: Options) -> Answer:
+        agents = Agent.objects.order_by("name")
+        lines = [f"{a.name}  {shlex.join(a.settings['argv'])}" for a in agents]
+        return Answer(
+            [{"name": a.name, **a.settings} for a in agents],
+            "\n".join(lines) or "There are no agents. Add one: agent add NAME COMMAND.",
+        )

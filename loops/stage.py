@@ -1,0 +1,254 @@
+"""The real equipment of a session: its folders, its clone, its agents, its socket."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets as randomness
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from loops import configuration, secrets
+from loops.agents.base import Call, Control, Places, Reply
+from loops.agents.command import CommandAgent, Prompt
+from loops.agents.confine import confine, confinement
+from loops.agents.process import Program, run_tree
+from loops.engine.values import DoneMode, Role
+from loops.equipment import Work
+from loops.interface import Collected, Context, Interface, install
+from loops.models import Session
+from loops.sight import Sight, scope_of
+from loops.workspaces import Base, Unusable, Workspace, preflight as look_at
+from tracker import services as tracker
+
+LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
+PREPARE_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where a session lives in the data folder."""
+
+    root: Path
+    store: Path
+
+    @classmethod
+    def of(cls, session: Session) -> Folders:
+        data = Path(settings.DATA)
+        return cls(
+            root=data / "sessions" / str(session.pk),
+            store=data / "projects" / str(session.project_id) / "store.git",
+        )
+
+    @property
+    def clone(self) -> Path:
+        return self.root / "clone"
+
+    def places(self, role: str, subpath: str, socket_dir: Path) -> Places:
+        return Places(
+            clone=self.clone,
+            workdir=self.clone / subpath,
+            home=self.root / "home" / role,
+            tmp=self.root / "tmp" / role,
+            socket_dir=socket_dir,
+            hidden=(Path(settings.DATA),),
+            readable=(self.root / "bin",),
+        )
+
+
+def confine_here(
+    argv: Sequence[str], *, cwd: Path, writable: Sequence[Path], network: bool
+) -> list[str]:
+    """Like an agent: the data folder is hidden but for what is named."""
+    return confine(
+        argv,
+        cwd=cwd,
+        writable=writable,
+        readable=[cwd] if cwd not in writable else [],
+        hidden=[Path(settings.DATA)],
+        network=network,
+    )
+
+
+def workspace_of(session: Session) -> Workspace:
+    project, folders = session.project, Folders.of(session)
+    return Workspace(
+        folders.store,
+        folders.clone,
+        Path(project.repo_path),
+        session.ref,
+        project.subpath,
+        tuple(project.extra_paths),
+        tuple(project.accepted_leftovers),
+        confine=confine_here,
+    )
+
+
+def preflight(session: Session) -> dict[str, Any]:
+    """What the start will find in the source repository; plain values for the session's row."""
+    project = session.project
+    found = look_at(
+        Path(project.repo_path),
+        project.subpath,
+        project.prepare,
+        project.check_command,
+        confine=confine_here,
+    )
+    return asdict(found)
+
+
+def equip(session: Session) -> Stage:
+    return Stage(session)
+
+
+class Stage:
+    """Used by one thread under one lease. Holds a file lock: whoever else may think that the
+    session is theirs, two processes never touch one clone."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.config = configuration.parse(session.config)
+        self.folders = Folders.of(session)
+        self.workspace = workspace_of(session)
+        self._lock: int | None = None
+        self._socket_dir: Path | None = None
+        self._revealed: dict[str, str] = {}
+
+    def open(self) -> Base:
+        self.folders.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._take_lock()
+        base = self.workspace.open()
+        install(self.folders.root / "bin")
+        if self.session.project.prepare:
+            self._prepare()
+        return base
+
+    def _take_lock(self) -> None:
+        handle = os.open(self.folders.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        self._lock = handle
+
+    def _prepare(self) -> None:
+        ran = self.workspace.prepare(self.session.project.prepare, PREPARE_SECONDS)
+        if not ran.passed:
+            raise Unusable(
+                f"The project's prepare command failed in the session's clone "
+                f"(exit code {ran.exit_code}): {ran.tail}"
+            )
+
+    def close(self) -> None:
+        if self._socket_dir is not None:
+            shutil.rmtree(self._socket_dir, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(self._revealed.values())
+
+    # --- one call ----------------------------------------------------------------------------
+
+    def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
+        """The interface closes before the reply is judged: nothing is written after that."""
+        agent = self.config.agents[work.role.value]  # type: ignore[index]
+        secret_env = {name: secrets.reveal(kept) for name, kept in agent.secret_env.items()}
+        token = randomness.token_urlsafe(32)
+        self._revealed = {**secret_env, "token": token}
+        call = self._call(work, token, agent, secret_env)
+        command = CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
+        with Interface(call.socket, token, self._context(work)) as interface:
+            reply = command.run(call, control)
+        return reply, interface.collected()
+
+    def _call(
+        self, work: Work, token: str, agent: configuration.AgentConfig, secret_env: dict[str, str]
+    ) -> Call:
+        project = self.session.project
+        directory = self._sockets()
+        places = self.folders.places(work.role.value, project.subpath, directory)
+        path = f"{self.folders.root / 'bin'}:{os.environ.get('PATH', os.defpath)}"
+        return Call(
+            session=self.session.pk,
+            iteration=work.number,
+            role=work.role,
+            prompt=work.prompt,
+            places=places,
+            socket=directory / "s",
+            token=token,
+            mark=f"{work.reference}-{randomness.token_hex(8)}",
+            wall_seconds=agent.wall_seconds,
+            silence_seconds=agent.silence_seconds,
+            env={"PATH": path, **agent.env},
+            secrets=secret_env,
+        )
+
+    def _sockets(self) -> Path:
+        """A folder that holds the socket and nothing else, with a path short enough for one."""
+        if self._socket_dir is None:
+            wanted = self.folders.root / "socket"
+            if len(os.fsencode(wanted / "s")) <= LONGEST_SOCKET_PATH:
+                wanted.mkdir(mode=0o700, exist_ok=True)
+                self._socket_dir = wanted
+            else:
+                self._socket_dir = Path(tempfile.mkdtemp(prefix="loopwatch-"))
+        return self._socket_dir
+
+    def _context(self, work: Work) -> Context:
+        project, ref = self.session.project, self.session.ref
+        return Context(
+            project=project,
+            scope=scope_of(self.session),
+            session_ref=ref,
+            reference=work.reference,
+            role=work.role,
+            by=tracker.agent(project, work.role.value, ref, work.reference),
+            head=lambda: self.workspace.head(),
+            blob=self.workspace.blob,
+        )
+
+    # --- the done script ---------------------------------------------------------------------
+
+    def run_script(self) -> int | None:
+        """Runs in the clone, confined like an agent, from the configuration frozen at the start."""
+        if self.config.done_mode == DoneMode.AGENT.value:
+            return None
+        places = self.folders.places(Role.WORKER.value, self.session.project.subpath, self._sockets())
+        places.tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark = f"{self.session.ref}-script-{randomness.token_hex(8)}"
+        ending = run_tree(
+            Program(
+                argv=["/bin/sh", "-c", self.config.script],
+                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(places.tmp),
+                     "TMPDIR": str(places.tmp), "LANG": "C.UTF-8", "RUN_MARK": mark},
+                cwd=places.workdir,
+                mark=mark,
+                wall_seconds=self.config.script_seconds,
+                silence_seconds=self.config.script_seconds,
+                mode=confinement(),
+                writable=[places.tmp],
+                readable=[places.clone],
+                hidden=places.hidden,
+                tmp=places.tmp,
+                network=False,
+            ),
+            Unattended(),
+        )  # fmt: skip
+        return 1 if ending.exit_code is None else ending.exit_code
+
+
+class Unattended:
+    """Control of a program that nobody watches."""
+
+    def started(self, process: object) -> None:
+        pass
+
+    def output(self, data: bytes) -> bool:
+        return True
+
+    def must_stop(self) -> bool:
+        return False
