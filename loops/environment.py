@@ -108,7 +108,12 @@ def key(data: Path, name: str) -> str:
 def broker_url(default: str) -> str:
     """REDIS_URL in the words of redis-py: redis://, rediss:// or unix://."""
     url = text("REDIS_URL", default)
-    if urlsplit(url).scheme not in _BROKER_SCHEMES:
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in _BROKER_SCHEMES and parts.port != 0
+    except ValueError:  # a port that is no number
+        is_usable = False
+    if not is_usable:
         raise BadSetting(
             "REDIS_URL must start with redis://, rediss:// or unix://, "
             "such as redis://127.0.0.1:6379/0."

@@ -48,9 +48,9 @@ def move(
     """
     before = State(session.state)
     try:
-        after = lifecycle.move(before, event)
+        after = lifecycle.move(before, event, session=session.ref)
     except lifecycle.IllegalMove as illegal:
-        raise Conflict(f"{session.ref}: {illegal}") from None
+        raise Conflict(str(illegal)) from None
     changed = Session.objects.filter(pk=session.pk, state=before.value).update(
         state=after.value, **fields
     )

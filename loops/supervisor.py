@@ -20,6 +20,7 @@ from pathlib import Path
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds before a dead child starts again
 STEADY = 30.0  # seconds alive after which earlier deaths are forgotten
+GONE_WITHIN = 5.0  # seconds for a killed session
 LOG_LIMIT = 20 * 1024 * 1024  # bytes
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -91,6 +92,8 @@ class Child:
         """True for an ended process that bury() has not taken away; its number stays reserved."""
         if self._process is None:
             return False
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            return self._process.poll() is not None
         look = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self._process.pid, look) is not None
 
@@ -113,7 +116,8 @@ class Child:
     def ask_to_stop(self) -> None:
         # Not Popen.send_signal: it would reap a dead leader, and with it the session's number.
         if self._process is not None:
-            os.kill(self._process.pid, self.program.stop_signal)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, self.program.stop_signal)
 
     def wait_stopped(self, *, hurry: Callable[[], bool]) -> None:
         """Returns when nothing of the child is left; hurry() cuts the grace short."""
@@ -126,23 +130,26 @@ class Child:
 
 
 def kill_session(leader: int) -> None:
-    """SIGKILL to every process of the session that `leader` leads or led."""
+    """SIGKILL to every process of the session that `leader` leads or led; returns when they are
+    gone (at most 5 s: one that hangs in the kernel must not stop the supervision)."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-    for pid in _members(leader):  # those that made a group of their own
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + GONE_WITHIN
+    while (rest := list(_members(leader))) and time.monotonic() < end:
+        for pid in rest:  # also those that made a group of their own
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
 
 
 def _members(session: int) -> Iterable[int]:
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return  # no /proc: the group is all we can reach
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.getsid(pid) == session:
-                yield pid
+    """Living processes of the session. Without /proc nothing: the group is all we can reach."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # pid (name) state parent group session ...; the name may hold anything
+            state, _, _, number = path.read_bytes().rpartition(b")")[2].split()[:4]
+            if int(number) == session and state not in (b"Z", b"X"):
+                yield int(path.parent.name)
 
 
 class Supervisor:
@@ -180,9 +187,17 @@ class Supervisor:
                 wait = child.plan_restart()
                 self.say(f"{child.name} {end}; it starts again in {wait:g} s (log: {self.log})")
             elif child.start_again_at is not None and time.monotonic() >= child.start_again_at:
-                child.start()
-                self.say(f"{child.name} started again (process {child.pid})")
+                self._start_again(child)
         cut_log(self.log)
+
+    def _start_again(self, child: Child) -> None:
+        try:
+            child.start()
+        except OSError as fault:  # no memory, no file handle: the others go on
+            wait = child.plan_restart()
+            self.say(f"{child.name} does not start ({fault.strerror}); next try in {wait:g} s")
+        else:
+            self.say(f"{child.name} started again (process {child.pid})")
 
     def watch(self, every: float = 0.2) -> None:
         while not self.is_stopping:

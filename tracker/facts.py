@@ -86,6 +86,7 @@ class During:
     guidance: int | None = None
 
 
+LIVE = sorted(set(State) - {State.CLOSED})
 _CACHE_SIZE = 64
 _cache: dict[tuple[int, Scope, str], tuple[tuple[int, int], Facts]] = {}
 
@@ -109,9 +110,10 @@ def facts(project: Project, scope: Scope, session_ref: str) -> Facts:
 
 def during(project: Project, reference: str) -> During:
     """Return what iteration `reference` ("S-3/7") did. One query."""
+    if not reference:
+        return During()
     moves = (
         Move.objects.filter(project=project, reference=reference)
-        .exclude(reference="")
         .order_by("id")
         .values_list("verb", "subject", "from_state", "to_state")
     )
@@ -161,11 +163,10 @@ def spec_version(requirements: tuple[RequirementNow, ...]) -> str:
 
 
 def _live(project: Project, scope: Scope, session_ref: str) -> list[tuple[str, str, int]]:
-    """Return key, state and reopen count of the work that is not closed (index bug_live_work)."""
+    """Return key, state and reopen count of the work that is not closed (index bug_by_state)."""
     rows = (
         Bug.objects.filter(bugs_in(scope, session_ref))
-        .filter(project=project, kind__in=sorted(WORK))
-        .exclude(state=State.CLOSED.value)
+        .filter(project=project, kind__in=sorted(WORK), state__in=LIVE)
         .order_by("id")
         .values_list("kind", "number", "state", "reopen_count")
     )
@@ -173,7 +174,7 @@ def _live(project: Project, scope: Scope, session_ref: str) -> list[tuple[str, s
 
 
 def _fixes(project: Project, session_ref: str) -> tuple[Fix, ...]:
-    """Return the fixes that the session made (index bug_fixed_in_session)."""
+    """Return the fixes that the session made (index bug_by_fixing_session)."""
     if not session_ref:
         return ()
     rows = (

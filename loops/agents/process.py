@@ -189,8 +189,6 @@ class _Run:
 
     def end(self, cause: Cause) -> Ending:
         gone = self._kill()
-        while not self.report.closed and _is_readable(self.report_end, 0):
-            self._read_report()
         self._drain()
         report = self.report
         failed = report.lines("failed")
@@ -210,9 +208,12 @@ class _Run:
         """The shim kills at the end of the lifeline; if it cannot, we do."""
         os.close(self.lifeline)
         self.lifeline = -1
+        until = time.monotonic() + SHIM_KILLS_WITHIN_SECONDS
+        while not self.report.closed and _is_readable(self.report_end, until - time.monotonic()):
+            self._read_report()
         try:
             # Its exit code 0 says that the whole tree is gone.
-            if self.child.wait(SHIM_KILLS_WITHIN_SECONDS) == 0:
+            if self.child.wait(max(0.0, until - time.monotonic())) == 0:
                 return True
         except subprocess.TimeoutExpired:
             pass
@@ -250,4 +251,4 @@ def _is_readable(descriptor: int, seconds: float) -> bool:
     """poll, since select refuses descriptors above 1023."""
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
-    return bool(poller.poll(seconds * 1000))
+    return bool(poller.poll(max(0.0, seconds * 1000)))

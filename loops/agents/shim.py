@@ -13,18 +13,18 @@ by then); at end of file, which the kernel delivers when the supervisor dies, ev
 MARK: value of RUN_MARK in the environment of the tree.
 Exit code 0: the whole tree is gone. Anything else: look for yourself.
 
-The functions that read and kill processes are used by the supervisor too (tree.py).
+The functions that read and kill processes are used by the supervisor too (tree.py). Every call of
+every agent waits for this file to load: no import here that costs milliseconds.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
 import sys
 import time
-from typing import NamedTuple
+from collections import namedtuple
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -35,10 +35,8 @@ PATIENCE_SECONDS = 10.0
 CANNOT_START = 127
 
 
-class Process(NamedTuple):
-    parent: int
-    start_ticks: int
-    alive: bool
+# parent: pid; start_ticks: field 22 of /proc/<pid>/stat; alive: False for a zombie.
+Process = namedtuple("Process", "parent start_ticks alive")
 
 
 def process_table() -> dict[int, Process]:
@@ -92,14 +90,16 @@ def descendants(root: int, table: dict[int, Process]) -> dict[int, int]:
     return found
 
 
-def marked(mark: str, table: dict[int, Process]) -> dict[int, int]:
+def marked(mark: str) -> dict[int, int]:
     """Living processes whose environment at their start held RUN_MARK=mark: pid -> start ticks."""
     needle = b"RUN_MARK=" + os.fsencode(mark)
-    return {
-        pid: process.start_ticks
-        for pid, process in table.items()
-        if process.alive and needle in _read(f"/proc/{pid}/environ").split(b"\0")
-    }
+    found = {}
+    for name in _numbers_in_proc():
+        if needle in _read(f"/proc/{name}/environ").split(b"\0"):
+            process = read_process(int(name))
+            if process is not None and process.alive:
+                found[int(name)] = process.start_ticks
+    return found
 
 
 def kill(pid: int, start_ticks: int) -> None:
@@ -192,19 +192,18 @@ def _end_tree(main: int, mark: str) -> bool:
     deadline = time.monotonic() + PATIENCE_SECONDS
     own = os.getpid()
     while time.monotonic() < deadline:
-        below = descendants(own, process_table())
-        for pid, start_ticks in below.items():
-            kill(pid, start_ticks)
-        if not below and sys.platform != "linux":
-            _kill_group(main)
         if not _reap(main)[1] and not _kill_marked(mark, own):
             return True
+        for pid, start_ticks in descendants(own, process_table()).items():
+            kill(pid, start_ticks)
+        if sys.platform != "linux":
+            _kill_group(main)
         time.sleep(0.005)
     return False
 
 
 def _kill_marked(mark: str, own: int) -> bool:
-    found = marked(mark, process_table())
+    found = marked(mark)
     found.pop(own, None)
     for pid, start_ticks in found.items():
         kill(pid, start_ticks)
@@ -212,8 +211,10 @@ def _kill_marked(mark: str, own: int) -> bool:
 
 
 def _kill_group(main: int) -> None:
-    with contextlib.suppress(OSError):
+    try:  # noqa: SIM105 (contextlib is slow to load)
         os.killpg(main, signal.SIGKILL)
+    except OSError:
+        pass
 
 
 def _child_alarm() -> int:
@@ -237,8 +238,10 @@ def main(arguments: list[str]) -> int:
         return 0
 
     def say(line: str) -> None:
-        with contextlib.suppress(OSError):  # the supervisor is gone; killing goes on
+        try:  # noqa: SIM105
             os.write(report, os.fsencode(line.replace("\n", " ") + "\n"))
+        except OSError:
+            pass  # the supervisor is gone; killing goes on
 
     program, why = _start(argv, alone)
     if not program:

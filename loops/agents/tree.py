@@ -81,7 +81,7 @@ def sweep(identity: ProcessIdentity, seconds: float) -> list[int]:
         is_ours = root is not None and root.start_ticks == identity.start_ticks and root.alive
         if is_ours:
             chased.update(descendants(identity.pid, table))
-        chased.update(marked(identity.mark, table) if identity.mark else {})
+        chased.update(marked(identity.mark) if identity.mark else {})
         chased.pop(identity.pid, None)
         living = [
             (pid, ticks)

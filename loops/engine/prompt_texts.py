@@ -51,6 +51,7 @@ _WORKER = RoleText(
         "Commit your work with git. What is not committed at the end does not count as done.",
         "Mark an entry fixed only after its fix is committed. You cannot close entries: "
         "a reviewer judges them.",
+        "REOPENED means that a fix was not good enough: `loopwatch bug show` tells why.",
         "Change only what a requirement or an entry asks for.",
     ),
     commands=(

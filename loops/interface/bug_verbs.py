@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 from loops.engine.values import Role
 from loops.interface import entries, words
-from loops.interface.briefing import STATES
 from loops.interface.call import Call, Said
 from loops.interface.grammar import Parser, Verb
 from tracker import services
 from tracker.engine import citations
-from tracker.engine.rules import UNJUDGED, WORK, State
+from tracker.engine.rules import BLOCKING, UNJUDGED, WORK, State
 from tracker.errors import Invalid, NotFound
 from tracker.models import Bug
 
@@ -22,6 +21,13 @@ MOST_TEXT = 64 * 1024
 MOST_LISTED = 500
 MOST_HISTORY = 50
 EVERYONE = frozenset({Role.WORKER, Role.REVIEWER, Role.COACH})
+
+_LISTED = {
+    Role.WORKER: BLOCKING,
+    Role.REVIEWER: BLOCKING | UNJUDGED,
+    Role.COACH: frozenset(State) - {State.CLOSED},
+}
+"""What is open in the eyes of a role."""
 
 
 def _file(call: Call) -> Said:
@@ -68,7 +74,7 @@ def _list(call: Call) -> Said:
 
 def _wanted(call: Call) -> list[Bug]:
     context, args = call.context, call.args
-    states = STATES[context.role]
+    states = _LISTED[context.role]
     if args.state or args.all:
         states = frozenset({_state(args.state)} if args.state else State)
     is_review = context.role is Role.REVIEWER and not args.all
@@ -106,7 +112,10 @@ def _start(call: Call) -> Said:
 
 def _fixed(call: Call) -> Said:
     commit = words.commit(call.args.commit, call.context.head())
-    return _moved(services.mark_fixed(_bug(call), call.context.by, commit), f"fixed by {commit}")
+    bug = _bug(call)
+    if bug.state in (State.OPEN, State.REOPENED):  # who fixes an entry has taken it
+        services.start(bug, call.context.by)
+    return _moved(services.mark_fixed(bug, call.context.by, commit), f"fixed by {commit}")
 
 
 def _blocked(call: Call) -> Said:

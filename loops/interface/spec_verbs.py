@@ -74,7 +74,7 @@ def _mark(call: Call) -> Said:
     context = call.context
     if call.args.verdict != "holds":
         raise Invalid("A mark says `holds`; what does not hold is filed with `bug file`.")
-    place = words.place(call.args.where)
+    place = words.place_with_line(call.args.where)
     blob = context.blob(path_of(place))
     if not blob:
         raise Invalid(

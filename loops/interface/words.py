@@ -30,16 +30,28 @@ def line(value: str, *, what: str, most: int = 300) -> str:
 
 def place(value: str) -> str:
     """A place as "path", "path:line" or "path:line:column"; the path relative, without "."."""
-    found = _PLACE.match(line(value, what="The place", most=500))
-    assert found is not None  # the line is not empty
+    path, line_number = _split(value)
+    return path + line_number
+
+
+def place_with_line(value: str) -> str:
+    """A place as "path:line"; a column is dropped, a missing line refused."""
+    path, line_number = _split(value)
+    if not line_number:
+        raise Invalid(f"Name the line too: {path}:LINE.")
+    return f"{path}:{line_number.split(':')[1]}"
+
+
+def _split(value: str) -> tuple[str, str]:
+    found = _PLACE.match(text(value, what="The place", most=1000))
+    assert found is not None  # the text is not empty
     parts = [part for part in found["path"].split("/") if part not in ("", ".")]
-    if not parts or ".." in parts or found["path"].startswith("/"):
+    if not parts or ".." in parts or found["path"].startswith("/") or "\n" in found["path"]:
         raise Invalid(
             "A place is a path inside the repository, relative, with an optional line: "
             "src/file.py:12."
         )
-    path = "/".join(parts)
-    return f"{path}{found['line']}"
+    return "/".join(parts), found["line"]
 
 
 def commit(value: str, head: str) -> str:

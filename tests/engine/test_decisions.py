@@ -1,10 +1,10 @@
 """What a person's decision does to the loop (RULES 6, decisions and "After a decision")."""
 
 import pytest
-from tests.engine.log import CLEAN, DONE, NOT_DONE, Log, config
 
 from loops.engine.single_thread import at_most
-from loops.engine.values import Choice, Fault, Limits, LimitName, Role
+from loops.engine.values import Choice, Fault, LimitName, Limits, Role
+from tests.engine.log import CLEAN, DONE, NOT_DONE, Log, config
 
 
 def asked(kind):
@@ -59,9 +59,7 @@ def test_the_label_of_an_approval_says_not_proved():
 
 def test_a_stop_decided_while_an_iteration_runs_ends_the_session_after_it():
     log = Log()
-    log.worker(
-        signal=DONE, blocked=("B-1",), during=lambda: log.decide("blocked", Choice.STOP)
-    )
+    log.worker(signal=DONE, blocked=("B-1",), during=lambda: log.decide("blocked", Choice.STOP))
     assert log.next == "stopped"
 
 

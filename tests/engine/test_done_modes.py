@@ -1,10 +1,10 @@
 """Done by a script, and done by both (RULES 4, "Done mode")."""
 
 import pytest
-from tests.engine.log import CLEAN, DONE, NOT_DONE, Log, config
 
 from loops.engine.single_thread import needs_script
 from loops.engine.values import DoneMode, Fault
+from tests.engine.log import CLEAN, DONE, NOT_DONE, Log, config
 
 SCRIPT, BOTH = config(done_mode=DoneMode.SCRIPT), config(done_mode=DoneMode.BOTH)
 

@@ -1,9 +1,9 @@
 """Faults by role (RULES 1): never a verdict, the same step again, a person when it goes on."""
 
 import pytest
-from tests.engine.log import CLEAN, DONE, NOT_DONE, Log, config
 
 from loops.engine.values import Fault, Outcome, Role
+from tests.engine.log import CLEAN, DONE, NOT_DONE, Log, config
 
 REPEATED = [Fault.API_ERROR, Fault.REFUSED, Fault.CANNOT_START, Fault.WORKER_LOST]
 AGENTS_OWN = [Fault.WALL_CLOCK, Fault.SILENCE, Fault.CRASH, Fault.UNPARSEABLE]

@@ -1,10 +1,10 @@
 """What a review counts as, and what follows (RULES 4, second table), and the coach."""
 
 import pytest
-from tests.engine.log import BUGS, CLEAN, DONE, Log, config
 
 from loops.engine.outcomes import explain
 from loops.engine.values import Fault, Outcome
+from tests.engine.log import BUGS, CLEAN, DONE, Log, config
 
 FOUND = {"signal": BUGS, "findings": ("B-9",), "blockers": ("B-9",)}
 

@@ -1,9 +1,9 @@
 """What a worker's iteration counts as, and what follows (RULES 4, first table)."""
 
 import pytest
-from tests.engine.log import BUGS, CLEAN, DONE, NOT_DONE, Log, config
 
 from loops.engine.values import Fault, Outcome, Role
+from tests.engine.log import BUGS, CLEAN, DONE, NOT_DONE, Log, config
 
 AGENT_FAULTS = [Fault.WALL_CLOCK, Fault.SILENCE, Fault.CRASH, Fault.UNPARSEABLE]
 
@@ -434,5 +434,3 @@ def test_an_entry_reopened_three_times_asks():
 def test_a_role_of_another_pattern_is_refused():
     with pytest.raises(ValueError, match="maker"):
         Log().turn(role=Role.MAKER)
-
-

@@ -18,7 +18,9 @@ def honest_worker(tools: Tools) -> None:
         tools.memory["fixes"] = tools.memory.get("fixes", 0) + 1
         files["changes.txt"] = str(tools.memory["fixes"])
         tools.workspace.commit()
-        assert tools.loopwatch("bug", "fixed", entry["key"])[0] == 0
+        tools.loopwatch("bug", "start", entry["key"])
+        code, _, err = tools.loopwatch("bug", "fixed", entry["key"])
+        assert code == 0, err
         return
     if tools.workspace.files != tools.workspace.commits[tools.workspace.head][1]:
         tools.workspace.commit()
@@ -63,3 +65,36 @@ def cheat(tools: Tools) -> None:
 
 
 HONEST = {Role.WORKER: honest_worker, Role.REVIEWER: honest_reviewer}
+
+
+def vandal(tools: Tools) -> None:
+    """Changes files without committing and says nothing."""
+    tools.memory["n"] = tools.memory.get("n", 0) + 1
+    tools.workspace.files[f"left{tools.memory['n'] % 3}.txt"] = f"{tools.memory['n']}"
+
+
+def blocker(tools: Tools) -> None:
+    """Declares the first open entry impossible; says done when there is none."""
+    for entry in tools.entries():
+        if entry["state"] in ("OPEN", "IN_PROGRESS", "REOPENED"):
+            tools.loopwatch("bug", "blocked", entry["key"], "--why", "It cannot be done.")
+            return
+    tools.loopwatch("done")
+
+
+def rubber_stamp(tools: Tools) -> None:
+    """Calls everything clean without looking."""
+    for entry in tools.entries("--all"):
+        if entry["state"] in ("FIXED", "STALE"):
+            tools.loopwatch("bug", "close", entry["key"])
+    for need in ["R-1", "R-2"]:
+        tools.loopwatch("review", "mark", need, "holds", "--where", "a.txt:1")
+    tools.loopwatch("review", "clean")
+
+
+def reopener(tools: Tools) -> None:
+    """Reopens whatever was fixed, every time."""
+    for entry in tools.entries("--all"):
+        if entry["state"] in ("FIXED", "STALE"):
+            tools.loopwatch("bug", "reopen", entry["key"], "--why", "Not good enough.")
+    tools.loopwatch("review", "bugs")

@@ -11,11 +11,12 @@ from tracker.scope import Scope
 
 SPEC = "# Errors\n\nAnswer 404 for unknown ids."
 HEAD = "a" * 40
-FILES = {"src/api.py": "b" * 40}
+FILES = {"src/api.py": "b" * 40, "docs/a  b:c.md": "d" * 40}
 FINDING = [
     *("bug", "file", "--cites", "R-1.3", "--quote", "Answer 404", "--contradiction", "answers 500"),
     *("--place", "src/api.py:12", "Unknown", "ids", "answer", "500"),
 ]
+SPEC_BUG = ["bug", "file", "--spec", "--cites", "R-1", "--text", "why", "Unclear"]
 
 
 @dataclass(frozen=True)

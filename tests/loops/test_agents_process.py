@@ -190,7 +190,8 @@ def test_a_worker_that_dies_before_the_start_is_recorded_has_started_no_agent(mo
     assert worker.wait() == -signal.SIGKILL
     identity = identity_in(tmp_path)
     wait_until(lambda: identify(identity.pid, "").start_ticks != identity.start_ticks)
-    assert not (call.places.clone / "lock").exists()
+    assert not has_locked(call)
+    assert not is_locked(call)
 
 
 @both_modes

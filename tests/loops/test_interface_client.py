@@ -14,7 +14,9 @@ import pytest
 from loops.engine.values import Role, Signal
 from loops.interface import client
 from loops.interface.install import install
+from loops.interface.link import Link
 from loops.interface.server import Interface
+from tests.conftest import require
 from tests.loops.interface_kit import FINDING, context_of, new_project
 from tracker.models import Bug, GuidanceVersion
 
@@ -77,6 +79,27 @@ def test_a_dash_sends_standard_input_and_bad_bytes_do_no_harm(folder):
         assert words.returncode == 2
 
 
+@pytest.mark.django_db(transaction=True)
+def test_it_works_in_a_sandbox_that_can_write_nothing(folder):
+    require("bwrap")
+    (folder / "socket").mkdir()
+    install(folder / "bin")
+    argv = ["bwrap", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--unshare-pid"]
+    argv += ["--tmpfs", str(folder)]
+    for name in ("bin", "socket"):
+        argv += ["--ro-bind", str(folder / name), str(folder / name)]
+    socket = folder / "socket" / "s"
+    with Interface(socket, TOKEN, context_of(new_project())) as interface:
+        done = subprocess.run(
+            [*argv, str(folder / "bin" / "loopwatch"), "done"],
+            env={**inside(folder), "PATH": os.environ["PATH"], "LOOPWATCH_SOCKET": str(socket)},
+            capture_output=True,
+            timeout=60,
+        )
+    assert (done.returncode, done.stdout) == (0, b"Noted: done.\n")
+    assert interface.collected().signal is Signal.DONE
+
+
 def test_outside_an_iteration_it_says_so(folder):
     outside = run(folder, "done")
     assert outside.returncode == 2
@@ -119,8 +142,6 @@ def test_it_waits_for_a_socket_that_comes_late(folder):
 def test_a_server_that_dies_between_write_and_answer_is_asked_again_for_the_same(
     folder, monkeypatch
 ):
-    from loops.interface.link import Link
-
     project = new_project()
     real, deaths = Link.answer, []
 

@@ -36,6 +36,7 @@ def command(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         ("DATABASE_URL", "postgres://127.0.0.1:port/x"),
         ("DATABASE_URL", "postgres://127.0.0.1"),
         ("REDIS_URL", "127.0.0.1:6379"),
+        ("REDIS_URL", "redis://127.0.0.1:port/0"),
     ],
 )
 def test_a_wrong_value_is_refused_with_a_sentence_that_names_it(tmp_path, name, value):
@@ -137,13 +138,14 @@ def test_an_unknown_command_is_refused_with_a_sentence(tmp_path):
     assert ran.stderr.count("\n") == 1
 
 
-def test_a_task_sent_from_a_django_process_arrives_in_the_broker(tmp_path, broker):
+def test_a_task_sent_from_any_thread_of_a_django_process_arrives_in_the_broker(tmp_path, broker):
+    # A thread, for each web request runs in one and Celery's current application is per thread.
     code = (
-        "import django; django.setup()\n"
+        "import django, threading; django.setup()\n"
         "from celery import shared_task\n"
         "@shared_task(name='loops.tasks.example')\n"
         "def example(number): ...\n"
-        "example.delay(7)"
+        "threading.Thread(target=example.delay, args=(7,)).start()"
     )
     env = plain_environment(
         LOOPWATCH_DATA=str(tmp_path / "data"), REDIS_URL=broker,

@@ -38,7 +38,7 @@ class MemoryWorkspace:
     moved: Files = field(default_factory=dict)
 
     def commit(self) -> str:
-        name = _hash([self.head, self.files])[:12]
+        name = _hash([self.head, self.files])
         self.commits[name] = (self.head, dict(self.files))
         self.head = name
         return name

@@ -29,9 +29,10 @@ class State(StrEnum):
 
 
 class Party(StrEnum):
-    """Who acts: a person, or an agent in one role."""
+    """Who acts: a person, the engine itself, or an agent in one role."""
 
     PERSON = "person"
+    ENGINE = "engine"
     THINKER = "thinker"
     WORKER = "worker"
     VERIFIER = "verifier"
@@ -87,7 +88,7 @@ reviewer has to reopen or confirm, which is a finding, and a merge would hide it
 DISPUTED_AFTER = 3
 """Reopened this often, a person is asked (RULES 4, `disputed_fix`)."""
 
-_EVERYONE = frozenset(Party)
+_EVERYONE = frozenset(Party) - {Party.ENGINE}
 _PEOPLE = frozenset({Party.PERSON})
 _JUDGES = frozenset({Party.REVIEWER, Party.PERSON})
 _WORKERS = frozenset({Party.WORKER})
@@ -142,22 +143,20 @@ RIGHTS: dict[Verb, frozenset[Party]] = {
     Verb.GUIDE: frozenset({Party.COACH, Party.PERSON}),
     Verb.EDIT: _PEOPLE,
     Verb.REMOVE: _PEOPLE,
-    Verb.ARCHIVE: _PEOPLE,
+    Verb.ARCHIVE: frozenset({Party.PERSON, Party.ENGINE}),
     Verb.CREATE: _PEOPLE,
 }
 
+# Where "<verb> B-7" would be no English.
 _DOING = {
-    Verb.START: "start",
-    Verb.FIX: "mark as fixed",
-    Verb.BLOCK: "block",
-    Verb.UNBLOCK: "answer",
-    Verb.TURN: "turn into a task",
-    Verb.OUTDATE: "mark as stale",
-    Verb.PRIORITIZE: "set the priority of",
-    Verb.RESET: "reset the disputes of",
-    Verb.COMMENT: "comment on",
-    Verb.MARK: "mark",
-    Verb.GUIDE: "write",
+    Verb.FIX: "mark {} as fixed",
+    Verb.UNBLOCK: "answer {}",
+    Verb.TURN: "turn {} into a task",
+    Verb.OUTDATE: "mark {} as stale",
+    Verb.PRIORITIZE: "set the priority of {}",
+    Verb.RESET: "reset the disputes of {}",
+    Verb.COMMENT: "comment on {}",
+    Verb.GUIDE: "write {}",
 }
 
 
@@ -178,10 +177,10 @@ def move(verb: Verb, kind: Kind, state: State, party: Party, key: str) -> State 
             return row.target
     if mine:
         sources = _either(sorted(s for row in mine for s in row.sources))
-        return Refused(f"{key} is {state}; to {_do(verb)} it, it has to be {sources}.", False)
+        return Refused(f"{key} is {state}; to {_do(verb, 'it')}, it has to be {sources}.", False)
     if rows:
         return Refused(_no_right(verb, party, _parties(rows), key), True)
-    return Refused(f"{key} is a {noun(kind)}; nobody can {_do(verb)} one of those.", True)
+    return Refused(f"{key} is a {noun(kind)}; nobody can {_do(verb, 'one')}.", True)
 
 
 def act(verb: Verb, party: Party, what: str) -> Refused | None:
@@ -214,8 +213,8 @@ def noun(kind: Kind) -> str:
     return {Kind.CODE: "code bug", Kind.TASK: "task", Kind.SPEC: "spec bug"}[kind]
 
 
-def _do(verb: Verb) -> str:
-    return _DOING.get(verb, verb.value)
+def _do(verb: Verb, what: str) -> str:
+    return _DOING.get(verb, f"{verb} {{}}").format(what)
 
 
 def _parties(rows: list[Row]) -> frozenset[Party]:
@@ -224,7 +223,7 @@ def _parties(rows: list[Row]) -> frozenset[Party]:
 
 def _no_right(verb: Verb, party: Party, allowed: frozenset[Party], what: str) -> str:
     who = _either(sorted(_the(p) for p in allowed))
-    return f"The {party} may not {_do(verb)} {what}; only {who} may."
+    return f"The {party} may not {_do(verb, what)}; only {who} may."
 
 
 def _the(party: Party) -> str:

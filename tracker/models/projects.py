@@ -45,10 +45,15 @@ class Project(models.Model):
         return self.name
 
 
-class Actor(models.Model):
-    """A person, or the agent that plays one role in one session.
+_PERSON = Q(role=Party.PERSON.value)
+_ENGINE = Q(role=Party.ENGINE.value)
+_NOBODYS = Q(project__isnull=True, session_ref="")
 
-    role is "person" for people. session_ref: the session of an agent, "S-3".
+
+class Actor(models.Model):
+    """A person, the engine, or the agent that plays one role in one session.
+
+    role is "person" for people. name: of a person. session_ref: the session of an agent, "S-3".
     """
 
     role = models.CharField(max_length=16, choices=[(p.value, p.value) for p in Party])
@@ -59,18 +64,18 @@ class Actor(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(
-                fields=["name"], condition=Q(role=Party.PERSON.value), name="actor_one_per_person"
+                fields=["name"], condition=_PERSON, name="actor_one_per_person"
             ),
             models.UniqueConstraint(
                 fields=["project", "role", "session_ref"],
-                condition=~Q(role=Party.PERSON.value),
+                condition=~_PERSON & ~_ENGINE,
                 name="actor_one_per_role_and_session",
             ),
+            models.UniqueConstraint(fields=["role"], condition=_ENGINE, name="actor_one_engine"),
             models.CheckConstraint(
-                condition=(
-                    Q(role=Party.PERSON.value, project__isnull=True, session_ref="") & ~Q(name="")
-                )
-                | (~Q(role=Party.PERSON.value) & Q(project__isnull=False)),
+                condition=(_PERSON & _NOBODYS & ~Q(name=""))
+                | (_ENGINE & _NOBODYS & Q(name=""))
+                | (~_PERSON & ~_ENGINE & Q(project__isnull=False, name="")),
                 name="actor_is_a_person_or_a_projects_agent",
             ),
             models.CheckConstraint(
@@ -81,6 +86,8 @@ class Actor(models.Model):
     def __str__(self) -> str:
         if self.is_person:
             return self.name
+        if self.role == Party.ENGINE:
+            return "the engine"
         return f"the {self.role} of {self.session_ref}" if self.session_ref else f"the {self.role}"
 
     @property

@@ -15,7 +15,9 @@ class Requirement(models.Model):
     removed_at: removed by a person, or archived at the end of its session.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="requirements")
+    project = models.ForeignKey(
+        Project, models.CASCADE, db_index=False, related_name="requirements"
+    )
     number = models.PositiveIntegerField()
     document = models.CharField(max_length=255, blank=True, default="")
     session_ref = models.CharField(max_length=64, blank=True, default="")
@@ -79,7 +81,7 @@ class Mark(models.Model):
     a later mark of the same session and requirement took its place.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="marks")
+    project = models.ForeignKey(Project, models.CASCADE, db_index=False, related_name="marks")
     requirement = models.ForeignKey(Requirement, models.CASCADE, related_name="marks")
     version = models.ForeignKey(RequirementVersion, models.RESTRICT, related_name="+")
     place = models.TextField()
@@ -107,7 +109,9 @@ class Mark(models.Model):
 class GuidanceVersion(models.Model):
     """One version of the document that goes into prompts. A trigger refuses changes of its text."""
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="guidance_versions")
+    project = models.ForeignKey(
+        Project, models.CASCADE, db_index=False, related_name="guidance_versions"
+    )
     number = models.PositiveIntegerField()
     text = models.TextField(blank=True)
     actor = models.ForeignKey(Actor, models.RESTRICT, related_name="+")

@@ -4,7 +4,7 @@ Every write is one transaction that locks the project's row first, raises its tr
 a Move and sends a signal. A refused write raises a DomainError and leaves nothing.
 """
 
-from tracker.services.actors import By, agent, person
+from tracker.services.actors import By, agent, engine, person
 from tracker.services.annotations import (
     comment,
     dispute,
@@ -51,6 +51,7 @@ __all__ = [
     "dismiss",
     "dispute",
     "edit_requirement",
+    "engine",
     "file_code_bug",
     "file_spec_bug",
     "file_task",

@@ -48,9 +48,15 @@ def person(name: str) -> By:
     return By(actor)
 
 
+def engine() -> By:
+    """Return the engine itself, for what follows from a session's end."""
+    actor, _ = Actor.objects.get_or_create(role=Party.ENGINE.value)
+    return By(actor)
+
+
 def agent(project: Project, role: str, session_ref: str, reference: str) -> By:
     """Return the agent that plays `role` in that session, acting in iteration `reference`."""
-    if role not in set(Party) - {Party.PERSON}:
+    if role not in set(Party) - {Party.PERSON, Party.ENGINE}:
         raise Invalid(f'"{role}" is no role of an agent.')
     actor, _ = Actor.objects.get_or_create(project=project, role=str(role), session_ref=session_ref)
     return By(actor, reference)

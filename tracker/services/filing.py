@@ -24,6 +24,18 @@ class Filed:
     merged: bool
 
 
+class _Accepted(Conflict):
+    """A person dismissed this very finding."""
+
+    def __init__(self, bug: Bug, by: By) -> None:
+        way = "reopen it" if by.is_person else "file a spec bug"
+        super().__init__(
+            f"{bug.key} is this finding, and {bug.dismissed_by} dismissed it:"
+            f" {bug.dismiss_reason}. If you disagree, {way}."
+        )
+        self.bug = bug
+
+
 def file_code_bug(
     project: Project,
     *,
@@ -54,16 +66,14 @@ def file_code_bug(
         "blob": blob,
         "priority": priority_of(priority),
     }
-    with writing(project, by) as write:
-        filed = _code_bug(write, cites, session_ref, version, checked)
-    # Raised after the commit: the refusal has noted which content of the file it was about.
-    if filed.bug.is_dismissed:
-        raise Conflict(
-            f"{filed.bug.key} is this finding, and {filed.bug.dismissed_by} dismissed it:"
-            f" {filed.bug.dismiss_reason}. If you disagree, "
-            + ("reopen it." if by.is_person else "file a spec bug.")
-        )
-    return filed
+    try:
+        with writing(project, by) as write:
+            return _code_bug(write, cites, session_ref, version, checked)
+    except _Accepted as refusal:
+        # A person who dismissed without looking at a tree accepted the file as it was then; the
+        # first one to file again says which content that is. Written after the refusal is undone.
+        Bug.objects.filter(pk=refusal.bug.pk, blob="").update(blob=blob)
+        raise
 
 
 def file_spec_bug(
@@ -148,7 +158,7 @@ def _contradiction(text: str) -> str:
 def _code_bug(
     write: Write, cites: str, session_ref: str, version: int | None, fields: dict[str, str]
 ) -> Filed:
-    """Return the new entry, the open one that it joins, or the dismissed one that refuses it."""
+    """Return the new entry or the open one that it joins."""
     citation = quote(write, cites, fields["quote"], session_ref, version=version)
     finding = citations.finding(
         citation.requirement.number, citation.line_text, fields["place"], fields["title"]
@@ -163,23 +173,11 @@ def _code_bug(
     if known is not None:
         return Filed(_merge(write, known, fields), merged=True)
     for dismissed in same.exclude(dismiss_reason="").select_related("dismissed_by"):
-        if _is_accepted(dismissed, fields["blob"]):
-            return Filed(dismissed, merged=False)
+        # Words unchanged: they are part of `finding`. File unchanged, as far as is known:
+        if not (dismissed.blob and fields["blob"]) or dismissed.blob == fields["blob"]:
+            raise _Accepted(dismissed, write.by)
     bug = _file(write, Kind.CODE, citation, session_ref=session_ref, finding=finding, **fields)
     return Filed(bug, merged=False)
-
-
-def _is_accepted(dismissed: Bug, blob: str) -> bool:
-    """Return whether the exception still holds: cited words (in `finding`) and file unchanged.
-
-    A person who dismissed without looking at a tree accepted the file as it was then; the first
-    one to file again says what that content is.
-    """
-    if dismissed.blob and blob:
-        return dismissed.blob == blob
-    if blob:
-        Bug.objects.filter(pk=dismissed.pk).update(blob=blob)
-    return True
 
 
 def _merge(write: Write, bug: Bug, fields: dict[str, str]) -> Bug:

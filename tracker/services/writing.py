@@ -108,7 +108,7 @@ def writing(project: Project, by: By) -> Iterator[Write]:
     The UPDATE is the lock: on PostgreSQL it takes the row as SELECT FOR UPDATE would, on SQLite the
     transaction has begun IMMEDIATE. A refused write takes its count back with everything else.
     """
-    if not by.is_person and by.actor.project_id != project.pk:
+    if by.actor.project_id not in (None, project.pk):
         raise NotAllowed(f"The tracker of {project} is closed to agents of other projects.")
     with transaction.atomic():
         found = Project.objects.filter(pk=project.pk).update(

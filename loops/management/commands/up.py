@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import math
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ from tracker.errors import DomainError
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 BROKER_SECONDS = 10.0  # a long append-only file takes a while
 OUTSIDE_BROKER_SECONDS = 3.0
+READY_SECONDS = 30.0  # after this the person hears why nothing happens
 
 
 class Command(BaseCommand):
@@ -146,7 +148,7 @@ def _environment() -> dict[str, str]:
     """From a checkout that is not installed, children must find our packages too."""
     root = Path(__file__).resolve().parents[3]
     found = {"LOOPWATCH_DATA": str(settings.DATA), "PYTHONUNBUFFERED": "1"}
-    if root.name != "site-packages":
+    if root.name not in ("site-packages", "dist-packages"):
         found["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(root), os.environ.get("PYTHONPATH")])
         )
@@ -176,8 +178,14 @@ def _clock(lock: int) -> Program:
 
 
 def _supervise(supervisor: Supervisor, host: str, port: int) -> None:
+    patience = time.monotonic() + READY_SECONDS
     while not supervisor.is_stopping:
         supervisor.watch_once()
+        if time.monotonic() > patience:
+            supervisor.say(
+                f"not ready after {READY_SECONDS:g} s; the reason is in {supervisor.log}"
+            )
+            patience = math.inf
         if _is_healthy(host, port):
             supervisor.say(f"Loopwatch is ready: http://{_reachable(host)}:{port}/")
             break

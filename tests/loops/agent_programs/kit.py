@@ -1,6 +1,7 @@
 """What the tests of the agent layer share: calls, a recording control, locks that prove life."""
 
 import fcntl
+import functools
 import os
 import sys
 import textwrap
@@ -42,9 +43,12 @@ while not os.path.exists("locked"):
 """
 
 
+probe = functools.cache(probe_bubblewrap)
+
+
 def require(mode):
     """Skip where bubblewrap does not work; in CI that is a failure."""
-    if mode == Confinement.BUBBLEWRAP and (why := probe_bubblewrap()):
+    if mode == Confinement.BUBBLEWRAP and (why := probe()):
         if "bwrap" in os.environ.get("LOOPWATCH_REQUIRE", ""):
             pytest.fail(f"bubblewrap is required but does not work: {why}")
         pytest.skip(f"bubblewrap does not work here: {why}")

@@ -1,0 +1,17 @@
+"""A session's workspace in git: clone, stamps, boundaries, preflight. Side effects only."""
+
+from loops.workspaces.preflight import Preflight, preflight
+from loops.workspaces.values import Base, Boundary, Confine, Ran, Tree, Unusable
+from loops.workspaces.workspace import Workspace
+
+__all__ = [
+    "Base",
+    "Boundary",
+    "Confine",
+    "Preflight",
+    "Ran",
+    "Tree",
+    "Unusable",
+    "Workspace",
+    "preflight",
+]
