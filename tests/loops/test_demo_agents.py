@@ -94,6 +94,19 @@ def test_a_fix_that_does_not_hold_is_reopened(office):
     assert office.states()["B-1"] == "REOPENED"
 
 
+def test_a_fix_whose_commit_is_lost_is_reopened_where_the_prompt_asks_for_it(office):
+    review(office)
+    work(office)
+    review(office)
+    office.git("commit", "-q", "--amend", "-m", "Something else")
+    assert office.states()["B-1"] == "CLOSED"
+    review(office)
+    assert office.states()["B-1"] == "CLOSED", "perhaps an older session's: nobody asked"
+    prompt = "## Entries that you must judge\n```data\nB-1 bug CLOSED P2: title\n```\n\n## More\n"
+    office.play(reviewer.review, Role.REVIEWER, prompt=prompt)
+    assert office.states()["B-1"] == "REOPENED"
+
+
 def test_an_exception_ends_when_a_person_edits_the_words(office):
     review(office)
     services.dismiss(services.get_bug(office.project, "B-3"), person(), "accepted as it is")

@@ -14,6 +14,7 @@ from pathlib import Path
 from loops.agents.scripted.tools import Failed, Ran, Tools
 
 MISSING = "The demo's agents need ruff; install it beside Loopwatch: pip install ruff."
+NO_PYTHON = "syntax"
 _CODE = re.compile(r"\b[A-Z]{1,6}[0-9]{3,4}\b")
 
 
@@ -55,13 +56,18 @@ def find(tools: Tools, codes: Sequence[str]) -> list[Finding]:
     root = tools.folder.resolve()
     return [
         Finding(
-            code=row["code"] or "syntax",  # a file that is no Python breaks every rule
+            code=row["code"] if _CODE.fullmatch(row["code"] or "") else NO_PYTHON,
             message=" ".join(row["message"].split()),
             path=Path(row["filename"]).resolve().relative_to(root).as_posix(),
             line=row["location"]["row"],
         )
         for row in json.loads(ran.out)
     ]
+
+
+def of_rule(code: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those of one rule; a file that is no Python breaks every rule."""
+    return tuple(each for each in found if each.code in (code, NO_PYTHON))
 
 
 def fix(tools: Tools, code: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any
 
 from loops.agents.ruff_demo import findings
 from loops.agents.ruff_demo.findings import Finding
+from loops.agents.scripted.honest import is_lost
 from loops.agents.scripted.tools import Failed, Tools
 
 Entry = dict[str, Any]
@@ -38,57 +40,64 @@ class Judged:
 def review(tools: Tools) -> None:
     """Judge what was fixed, file what ruff finds, mark what holds, and say truthfully which."""
     rules: list[Rule] = []
-    judged: dict[str, Judged] = {}
-    for requirement in tools.ask("req", "list"):
-        judged[requirement["key"]] = Judged(requirement["key"])
+    judged = [Judged(requirement["key"]) for requirement in tools.ask("req", "list")]
+    for each in judged:
         try:
-            rules += _rules(tools, requirement["key"])
+            rules += _rules(tools, each.key)
         except Failed as failure:
-            judged[requirement["key"]].cannot = str(failure)
-    for entry in tools.ask("bug", "list"):
-        _judge(tools, entry)
+            each.cannot = str(failure)
     entries = tools.ask("bug", "list", "--all")
+    changes = [_judge(tools, entry, rules) for entry in entries]
+    if any(changes):
+        entries = tools.ask("bug", "list", "--all")
+    of_key = {each.key: each for each in judged}
     for rule in rules:
         if rule.found:
-            _face(tools, rule, entries, judged[rule.requirement])
-    for each in judged.values():
+            _face(tools, rule, entries, of_key[rule.requirement])
+    for each in judged:
         _mark(tools, each, entries)
-    _verdict(tools, list(judged.values()))
+    _verdict(tools, judged)
 
 
 def _rules(tools: Tools, key: str) -> list[Rule]:
     """The rules that a requirement names, with their findings. Raises Failed if it names none."""
-    text = str(tools.ask("req", "show", key)["text"])
-    rules = [
-        Rule(key, number, line.strip(), code, tuple(findings.find(tools, [code])))
-        for number, line in enumerate(text.split("\n"), 1)
+    lines = str(tools.ask("req", "show", key)["text"]).split("\n")
+    codes = findings.codes_in("\n".join(lines))
+    if not codes:
+        raise Failed(f"{key} names no rule of ruff, such as F401")
+    found = findings.find(tools, codes)
+    for code in codes:
+        tools.say(f"{key}: ruff {code} finds {len(findings.of_rule(code, found))}")
+    return [
+        Rule(key, number, line.strip(), code, findings.of_rule(code, found))
+        for number, line in enumerate(lines, 1)
         for code in findings.codes_in(line)
     ]
-    if not rules:
-        raise Failed(f"{key} names no rule of ruff, such as F401")
-    for rule in rules:
-        tools.say(f"{key}: ruff {rule.code} finds {len(rule.found)}")
-    return rules
 
 
-def _judge(tools: Tools, entry: Entry) -> None:
-    """Close or reopen an entry that waits for judgement, by what ruff finds for it now."""
-    if entry["state"] not in ("FIXED", "STALE"):
-        return
-    key = entry["key"]
+def _judge(tools: Tools, entry: Entry, rules: list[Rule]) -> bool:
+    """Close, confirm or reopen an entry that waits for judgement. False: it does not wait."""
+    key, state = entry["key"], entry["state"]
+    if is_lost(tools, entry):
+        tools.say(f"{key}: reopened, its commit {entry['commit'][:12]} is not in HEAD")
+        tools.loopwatch("bug", "reopen", key, "--why", "Its commit is not in HEAD.")
+        return True
+    if state not in ("FIXED", "STALE"):
+        return False
     code = code_of(tools, entry)
-    left = findings.find(tools, [code] if code else [])
-    words = _words_about(tools, entry, code) if entry["state"] == "STALE" else ""
-    if not left or (entry["state"] == "STALE" and not words):
+    left = findings.find(tools, [code]) if code else []
+    words = _words_about(entry, code, rules)
+    if not left or (state == "STALE" and not words):
         tools.say(f"{key}: closed, ruff finds nothing that the requirements forbid")
         tools.loopwatch("bug", "close", key)
-    elif entry["state"] == "STALE":
+    elif state == "STALE":
         tools.say(f"{key}: the new text still forbids it")
         tools.loopwatch("bug", "confirm", key, "--quote", words)
     else:
         tools.say(f"{key}: reopened, ruff still finds {len(left)}")
         why = f"ruff still finds {len(left)}, the first at {left[0].place}."
         tools.loopwatch("bug", "reopen", key, "--why", why)
+    return True
 
 
 def code_of(tools: Tools, entry: Entry) -> str:
@@ -98,13 +107,10 @@ def code_of(tools: Tools, entry: Entry) -> str:
     return next(iter(whole), "")
 
 
-def _words_about(tools: Tools, entry: Entry, code: str) -> str:
+def _words_about(entry: Entry, code: str, rules: list[Rule]) -> str:
     """The line of the cited requirement that names the rule now, "" if none does any more."""
     key = str(entry["cites"]).partition(".")[0]
-    if not code or key not in {requirement["key"] for requirement in tools.ask("req", "list")}:
-        return ""
-    lines = str(tools.ask("req", "show", key)["text"]).split("\n")
-    return next((line.strip() for line in lines if code in findings.codes_in(line)), "")
+    return next((r.words for r in rules if r.requirement == key and r.code == code), "")
 
 
 def _face(tools: Tools, rule: Rule, entries: list[Entry], judged: Judged) -> None:
@@ -139,7 +145,7 @@ def _accepted(tools: Tools, rule: Rule, closed: list[Entry]) -> str:
 
 def _file(tools: Tools, rule: Rule) -> None:
     found = findings.worst_first(rule.found)
-    title = f"{rule.code}: {found[0].message} ({len(found)} x)"[:200]
+    title = f"{rule.code}: {shorten(found[0].message, 80, placeholder=' ...')} ({len(found)} x)"
     places = "\n".join(f"{each.place}  {each.message}" for each in found[:PLACES_NAMED])
     more = len(found) - PLACES_NAMED
     text = f"ruff check --select {rule.code} finds {len(found)}:\n{places}"

@@ -50,8 +50,8 @@ def _take(tools: Tools, entry: Entry) -> None:
         )
         return
     tools.commit(f"Fix {code} ({key})\n\n{title}")
-    tools.say(f"{key}: fixed, ruff {code} finds nothing any more")
-    tools.loopwatch("bug", "fixed", key)
+    if tools.loopwatch("bug", "fixed", key).code == 0:
+        tools.say(f"{key}: fixed, ruff {code} finds nothing any more")
 
 
 def _block(tools: Tools, key: str, why: str) -> None:

@@ -84,16 +84,29 @@ def reviewer(tools: Tools) -> None:
 
 
 def judge(tools: Tools) -> None:
-    for entry in tools.ask("bug", "list"):
-        check = checks.of(entry)
-        holds = check is None or check.holds(tools)
-        if entry["state"] in ("FIXED", "STALE") and holds:
-            tools.loopwatch("bug", "close", entry["key"])
+    for entry in tools.ask("bug", "list", "--all"):
+        key, check = entry["key"], checks.of(entry)
+        if is_lost(tools, entry):
+            tools.loopwatch("bug", "reopen", key, "--why", "Its commit is not in HEAD.")
+        elif entry["state"] not in ("FIXED", "STALE"):
+            continue
+        elif check is None or check.holds(tools):
+            tools.loopwatch("bug", "close", key)
         elif entry["state"] == "FIXED":
-            tools.loopwatch("bug", "reopen", entry["key"], "--why", "It still does not hold.")
-        elif entry["state"] == "STALE":
+            tools.loopwatch("bug", "reopen", key, "--why", "It still does not hold.")
+        else:
             quote = _first_line(tools, str(entry["cites"]).partition(".")[0])
-            tools.loopwatch("bug", "confirm", entry["key"], "--quote", quote)
+            tools.loopwatch("bug", "confirm", key, "--quote", quote)
+
+
+def is_lost(tools: Tools, entry: Entry) -> bool:
+    """Whether an entry waits for judgement because its commit is not in HEAD. A closed one of an
+    older session may lack it rightly, so the prompt has to name those."""
+    if entry["state"] == "CLOSED" and entry["key"] not in tools.listed_to_judge():
+        return False
+    if entry["state"] not in ("FIXED", "CLOSED") or not entry["commit"]:
+        return False
+    return tools.git("merge-base", "--is-ancestor", entry["commit"], "HEAD").code != 0
 
 
 def file_findings(tools: Tools) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,6 +93,11 @@ class Tools:
             raise Failed(f"git commit did not work: {(ran.err or ran.out).strip()}")
         self.say(f"committed: {message.splitlines()[0]}")
         return True
+
+    def listed_to_judge(self) -> frozenset[str]:
+        """Keys of the entries that a reviewer's prompt lists as those to judge."""
+        section = self.prompt.partition("## Entries that you must judge\n")[2].partition("\n## ")[0]
+        return frozenset(re.findall(r"^([BT]-\d+) ", section, re.MULTILINE))
 
     # --- files and words ------------------------------------------------------------------------
 
