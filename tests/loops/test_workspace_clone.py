@@ -49,7 +49,7 @@ def test_the_clone_is_full_and_shares_nothing_with_the_source(tmp_path, source):
     assert not (session.clone / ".git/objects/info/alternates").exists()
     files = [p for p in (session.clone / ".git").rglob("*") if p.is_file()]
     assert all(p.stat().st_nlink == 1 for p in files)
-    assert not [p for p in (session.clone / ".git").rglob("hooks/*")]
+    assert not list((session.clone / ".git").rglob("hooks/*"))
 
 
 def test_an_agent_commits_under_the_name_that_is_set_for_it(tmp_path, source):

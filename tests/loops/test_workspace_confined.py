@@ -1,9 +1,11 @@
 """The same work with the real sandbox around every git that reads the clone's `.git`."""
 
 import functools
+import shutil
 
 import pytest
 
+from loops.workspaces import Tree
 from tests.loops.workspace_kit import Session, make_source
 
 confinement = pytest.importorskip("loops.agents.confine")
@@ -32,7 +34,7 @@ def test_commits_reach_the_store_and_a_reviewers_are_put_back_in_the_sandbox(ses
     assert (found.head, found.notes) == (head, ())
     session.write("a.txt", "reviewer\n")
     session.commit()
-    back = session.boundary(session.workspace.stamp().__class__(found.rev, head), may_change=False)
+    back = session.boundary(Tree(found.rev, head), may_change=False)
     assert (back.rev, back.head) == (found.rev, head)
     assert not any("unusable" in note for note in back.notes)
 
@@ -49,9 +51,8 @@ def test_prepare_sees_the_clone_but_neither_the_store_nor_other_folders_of_the_e
 
 def test_a_repository_that_borrows_objects_from_the_store_of_another_gets_none(session):
     before = session.workspace.stamp()
-    (session.clone / ".git/objects/info").mkdir(exist_ok=True)
-    for path in (session.clone / ".git/objects/pack").iterdir():
-        path.unlink()
+    shutil.rmtree(session.clone / ".git/objects")
+    (session.clone / ".git/objects/info").mkdir(parents=True)
     (session.clone / ".git/objects/info/alternates").write_text(f"{session.store}/objects\n")
     found = session.boundary(before)
     assert found.head == before.head

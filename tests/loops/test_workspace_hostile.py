@@ -4,12 +4,11 @@ import os
 import shutil
 import stat
 import time
-from pathlib import Path
 
 import pytest
 
 from loops.workspaces.processes import run
-from tests.loops.workspace_kit import Session, git, make_source
+from tests.loops.workspace_kit import Session, git, is_alive, make_source
 
 
 @pytest.fixture
@@ -269,10 +268,3 @@ def test_a_child_that_keeps_the_pipe_open_does_not_hold_the_engine(tmp_path):
     while time.monotonic() < deadline and is_alive(child):
         time.sleep(0.02)
     assert not is_alive(child)
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split()[2] not in "ZX"
-    except OSError:
-        return False

@@ -99,3 +99,11 @@ def fingerprint(folder: Path) -> str:
             if path.is_file() and not path.is_symlink():
                 digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def is_alive(pid):
+    """Not counting what was killed and only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] not in "ZX"
+    except OSError:
+        return False
