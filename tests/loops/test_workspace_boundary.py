@@ -158,6 +158,16 @@ def test_a_role_that_may_not_change_the_tree_loses_nobodys_ignored_files(session
     assert session.workspace.files(4) == ("a.txt/build.log",)
 
 
+def test_folders_that_a_role_shut_are_put_back_all_the_same(session):
+    before = session.workspace.stamp()
+    session.write("app/code.py", "changed\n")
+    session.write("app/tests/mine.py")
+    for folder in ("app/tests", "app"):
+        (session.clone / folder).chmod(0o500)
+    found = session.boundary(before, may_change=False)
+    assert (found.rev, set(found.restored)) == (before.rev, {"app/code.py", "app/tests/mine.py"})
+
+
 def test_a_link_planted_by_an_agent_does_not_lead_the_engine_out(session, tmp_path):
     before = session.workspace.stamp()
     outside = tmp_path / "outside"
