@@ -187,6 +187,9 @@ def test_the_same_two_trees_twice_call_the_coach():
     assert log.next == "worker"
     swing(log, 1)
     assert log.next == "coach"
+    log.coach()
+    log.worker(change=True)
+    assert log.next == "worker"
 
 
 def test_the_same_two_trees_three_times_ask():
