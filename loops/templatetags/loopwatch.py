@@ -1,0 +1,43 @@
+"""Filters and tags of the templates."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from tracker.pages import words
+
+register = template.Library()
+
+register.filter("duration", words.duration)
+register.filter("stopwatch", words.stopwatch)
+register.filter("quantity", words.quantity)
+register.filter("money", words.money)
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """Return an icon of the sprite; `extra` are classes such as "i-s fg-bad"."""
+    return format_html(
+        '<svg class="i {}" aria-hidden="true"><use href="#i-{}"/></svg>', extra, name
+    )
+
+
+@register.filter
+def clock(at: datetime | None) -> str:
+    """Return local time, with the date only if it is not today."""
+    return words.moment(timezone.localtime(at), timezone.localtime()) if at else ""
+
+
+@register.filter
+def stamp(at: datetime | None) -> str:
+    return words.stamp(timezone.localtime(at)) if at else ""
+
+
+@register.filter
+def age(at: datetime | None) -> str:
+    return words.age(at, timezone.now()) if at else ""
