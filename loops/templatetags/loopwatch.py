@@ -41,3 +41,42 @@ def stamp(at: datetime | None) -> str:
 @register.filter
 def age(at: datetime | None) -> str:
     return words.age(at, timezone.now()) if at else ""
+
+
+@register.filter
+def words_of(text: str) -> list[str]:
+    return text.split()
+
+
+@register.filter
+def tone_class(tone: str) -> str:
+    """Return the class that colours text and icons in a status tone."""
+    return "fg-acc" if tone == "acc" else f"fg-{tone}"
+
+
+@register.filter
+def unlocalized(number: float) -> str:
+    """Return a number for an SVG attribute: always with a point, never grouped."""
+    return f"{number:g}"
+
+
+@register.filter
+def add_to(number: float, more: float) -> str:
+    """Return a shifted coordinate as text for an SVG attribute."""
+    return unlocalized(round(number + float(more), 1))
+
+
+@register.filter
+def thousands(number: int) -> str:
+    return f"{number:,}"
+
+
+@register.filter
+def without_amount(button: str) -> str:
+    """Return the words of a button before its number is known: "Grant {} more, resume" without {}."""
+    return " ".join(button.replace("{}", "").split())
+
+
+@register.filter
+def small_tone(tone: str) -> str:
+    return f"i-s {tone_class(tone)}"
