@@ -20,13 +20,11 @@ class Inputs(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for bound in self:
-            widget = bound.field.widget
+        for field in self.fields.values():
+            widget = field.widget
             if isinstance(widget, forms.RadioSelect | forms.CheckboxInput | forms.HiddenInput):
                 continue
             widget.attrs.setdefault("class", f"in {widget.attrs.pop('extra', '')}".strip())
-            if bound.errors:
-                widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{bound.auto_id}_err"}
 
 
 def lines(rows: int, **attrs: str) -> forms.Textarea:

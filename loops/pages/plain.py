@@ -1,10 +1,8 @@
-"""Pages of one message: errors, sign-in, account, and a form on its own."""
+"""Pages of one message: errors, sign-in, account."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from django.forms import BaseForm
 
 from tracker.pages.atoms import Act
 
@@ -50,12 +48,3 @@ class AccountPage:
     name: str
     sentence: str
     log_out: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormPage:
-    """tracker/new_project.html."""
-
-    form: BaseForm
-    post: str
-    index: str
