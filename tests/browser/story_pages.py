@@ -83,7 +83,7 @@ def queue(current: str = "", *, is_empty: bool = False) -> q.QueuePart:
     return q.QueuePart(
         facts=(q.QueueFact("2", "open"), q.QueueFact("1", "holds a loop up", tone="warn"), q.QueueFact("2 h 5 min", before="longest wait"), q.QueueFact("3", before="decided today")),
         filters=(Filter(text="Open", href="?", count=0 if is_empty else 2, is_current=True), Filter(text="Decided", href="?show=decided", count=5)),
-        items=() if is_empty else items,
+        items=() if is_empty else items[:2],
         open_count=2,
         href="/queue/",
     )  # fmt: skip

@@ -35,21 +35,34 @@ def word_diff(old: str, new: str) -> tuple[tuple[Span, ...], ...]:
     lines: list[tuple[Span, ...]] = []
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for kind, a1, a2, b1, b2 in matcher.get_opcodes():
-        if kind == "equal":
-            continue
-        pairs = min(a2 - a1, b2 - b1)
-        for offset in range(pairs):
-            lines.append(_spans(before[a1 + offset], after[b1 + offset]))
-        lines += [(Span("removed", line),) for line in before[a1 + pairs : a2] if line.strip()]
-        lines += [(Span("added", line),) for line in after[b1 + pairs : b2] if line.strip()]
+        if kind != "equal":
+            lines += _aligned(before[a1:a2], after[b1:b2])
     return tuple(lines)
+
+
+def _aligned(old: list[str], new: list[str]) -> list[tuple[Span, ...]]:
+    """Show each new line beside the first old line that resembles it, in the order of the text."""
+    lines: list[tuple[Span, ...]] = []
+    rest = list(old)
+    for line in new:
+        twin = next((index for index, one in enumerate(rest) if _resemble(one, line)), None)
+        if twin is None:
+            lines += [(Span("added", line),)] if line.strip() else []
+            continue
+        lines += [(Span("removed", gone),) for gone in rest[:twin] if gone.strip()]
+        lines.append(_spans(rest[twin], line))
+        del rest[: twin + 1]
+    return lines + [(Span("removed", gone),) for gone in rest if gone.strip()]
+
+
+def _resemble(old: str, new: str) -> bool:
+    matcher = SequenceMatcher(None, _WORDS.findall(old), _WORDS.findall(new))
+    return matcher.quick_ratio() > 0.5 and matcher.ratio() > 0.5
 
 
 def _spans(old: str, new: str) -> tuple[Span, ...]:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.ratio() < 0.4:  # two different sentences: one after the other reads better
-        return tuple(Span(k, t) for k, t in (("removed", old), ("added", new)) if t.strip())
     spans: list[Span] = []
     for kind, a1, a2, b1, b2 in matcher.get_opcodes():
         if kind == "equal":
