@@ -1,0 +1,1 @@
+"""What the templates of escalations show: plain values, no database (one module per page)."""

@@ -1,0 +1,1 @@
+"""What the tracker's templates show: plain values, no database (one module per page)."""

@@ -1,0 +1,105 @@
+"""A project's spec: list and editor (templates/tracker/requirement.html and parts)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.forms import BaseForm
+
+from tracker.pages.atoms import CheckLine, Chip, Empty, Link
+from tracker.pages.word_diff import NumberedLine, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementRow:
+    key: str
+    title: str
+    href: str
+    chip: Chip
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Requirements under their document; name "" for those in none."""
+
+    name: str
+    rows: tuple[RequirementRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavingPart:
+    """What saving will do, and what the draft changes (part tracker/_saving.html).
+
+    version: the one that saving makes. against: the one in use, 0 for a new requirement.
+    citing: keys of code bugs that cite the old text; each is offered as "still contradicts".
+    """
+
+    version: int
+    against: int
+    lines: tuple[CheckLine, ...]
+    diff: tuple[tuple[Span, ...], ...]
+    citing: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citing:
+    key: str
+    title: str
+    href: str
+    chip: Chip
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRow:
+    """note: e.g. "in use by S-41". compare: URL of the page with this version compared."""
+
+    number: int
+    who: str
+    when: str
+    note: str = ""
+    compare: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorPart:
+    """One requirement. key "" = a new one. lines: the text with numbers, for reading and the
+    gutter. can_edit: people with the right; else only `lines` are shown. removed: sentence."""
+
+    key: str
+    title: str
+    form: BaseForm
+    post: str
+    preview: str
+    discard: str
+    lines: tuple[NumberedLine, ...]
+    saving: SavingPart
+    versions: tuple[VersionRow, ...] = ()
+    cited_by: tuple[Citing, ...] = ()
+    can_edit: bool = True
+    is_reading: bool = False
+    write_url: str = ""
+    read_url: str = ""
+    remove: str = ""
+    notice: str = ""
+
+    @property
+    def changed(self) -> int:
+        return sum(line.is_changed for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecPage:
+    """index: the tracker; spec: the list. editor: None on the list alone."""
+
+    project: str
+    index: str
+    spec: str
+    documents: tuple[Document, ...]
+    count: int
+    new: str
+    editor: EditorPart | None = None
+    session: Link | None = None
+    empty: Empty | None = None
