@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from loops.engine import prompts
 from loops.engine.values import Role, RunRole
 from loops.models import Iteration, Session
@@ -16,17 +18,45 @@ _TELLING = (Verb.REOPEN, Verb.UNBLOCK, Verb.DISPUTE)
 _LIVE = ("OPEN", "IN_PROGRESS", "REOPENED", "FIXED", "STALE", "BLOCKED")
 
 
-def prompt(
-    project: Project, session: Session, directive: RunRole, number: int, sight: Sight
-) -> str:
+def prompt(session: Session, directive: RunRole, sight: Sight, project: Project) -> str:
     """The whole prompt of one iteration, from the facts as the claim's transaction sees them."""
-    facts = sight.facts(project)
     role = directive.role
+    known = _materials(session, sight, project)
     return prompts.build(
         prompts.PromptInput(
             role=role,
             session=session.ref,
-            iteration=number,
+            goal=known.goal,
+            requirements=known.requirements,
+            entries=known.for_worker if role is Role.WORKER else known.for_others,
+            marks_missing=sight.marks_missing(project) if role is Role.REVIEWER else (),
+            guidance=known.guidance,
+            notes=directive.notes,
+            history=_history(session) if role is Role.COACH else (),
+            check=project.check_command,
+            workdir=project.subpath,
+            instruction_files=tuple((session.preflight or {}).get("instruction_files", ())),
+            shorter=directive.shorter,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """What prompts are made of, as long as neither tracker nor tree moved."""
+
+    goal: str
+    requirements: tuple[prompts.Requirement, ...]
+    for_worker: tuple[prompts.Entry, ...]
+    for_others: tuple[prompts.Entry, ...]
+    guidance: prompts.Guidance | None
+
+
+def _materials(session: Session, sight: Sight, project: Project) -> Materials:
+    facts = sight.facts(project)
+    if sight.materials is None:
+        entries = _entries(project, session, sight)
+        sight.materials = Materials(
             goal=_goal(session, project),
             requirements=tuple(
                 prompts.Requirement(
@@ -37,17 +67,12 @@ def prompt(
                 )
                 for need in facts.requirements
             ),
-            entries=_entries(project, session, role, sight),
-            marks_missing=sight.marks_missing(project) if role is Role.REVIEWER else (),
+            for_worker=tuple(entry for entry in entries if entry.key in facts.blockers),
+            for_others=entries,
             guidance=_guidance(project),
-            notes=directive.notes,
-            history=_history(session) if role is Role.COACH else (),
-            check=project.check_command,
-            workdir=project.subpath,
-            instruction_files=tuple((session.preflight or {}).get("instruction_files", ())),
-            shorter=directive.shorter,
         )
-    )
+    known: Materials = sight.materials
+    return known
 
 
 def _guidance(project: Project) -> prompts.Guidance | None:
@@ -62,9 +87,7 @@ def _goal(session: Session, project: Project) -> str:
     return own.key if own else ""
 
 
-def _entries(
-    project: Project, session: Session, role: Role, sight: Sight
-) -> tuple[prompts.Entry, ...]:
+def _entries(project: Project, session: Session, sight: Sight) -> tuple[prompts.Entry, ...]:
     unjudged = set(sight.unjudged(project))
     facts = sight.facts(project)
     if not (unjudged or facts.blockers or facts.blocked):
@@ -76,7 +99,7 @@ def _entries(
         states=(*_LIVE, "CLOSED") if unjudged else _LIVE,
         kinds=("code", "task"),
     )
-    wanted = {*facts.blockers, *(() if role is Role.WORKER else unjudged)}
+    wanted = {*facts.blockers, *unjudged}
     shown = [bug for bug in live if bug.key in wanted]
     said = _last_words(shown)
     return tuple(

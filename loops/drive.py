@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import assert_never
 
 from django.db import transaction
 
-from loops import briefing, journal, moment, questions, uptake
+from loops import briefing, journal, moment, questions, statements, uptake
 from loops.agents.base import ProcessIdentity, Reply
 from loops.agents.output import OutputWriter
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
-from loops.engine.values import AskHuman, Evidence, Fault, Finish, Opened, Role, RunRole, Signal, State
+from loops.engine.values import AskHuman, Fault, Finish, Opened, Role, RunRole, Signal, State
 from loops.equipment import Equipment, Work
 from loops.evidence import Happened, evidence_of
 from loops.interface import Collected
@@ -26,7 +27,6 @@ from loops.points import point
 from loops.sight import Sight
 from loops.snapshots import Fold
 from loops.workspaces import Base, Boundary, Tree, Unusable
-from tracker.models import Project
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +37,19 @@ class Drive:
 
     def __init__(self, session: Session, lease: Lease, equipment: Equipment) -> None:
         self.session = session
+        self.project = session.project
         self.lease = lease
         self.equipment = equipment
         self.sight = Sight(session, equipment.workspace)
         self.fold = Fold.load(session)
         self.unjudged_at_claim: tuple[str, ...] = ()
         self.brief = ""
+        self.brief_digest = ""
 
     def run(self, iterations: int | None, until: float) -> bool:
+        if Iteration.objects.filter(session=self.session, ended_at=None).exists():
+            self.settle_lost()
+            return True
         self._open()
         done: Happened | None = None
         pieces: list[OutputPiece] = []
@@ -96,8 +101,8 @@ class Drive:
         """The log's Opened entry: what the session stands on, and what the done script says of it."""
         code = self.equipment.run_script()
         with transaction.atomic():
-            project, session = self._locked()
-            now = self.sight.facts(project)
+            self._lock()
+            now = self.sight.facts(self.project)
             opened = Opened(
                 seq=0,
                 base_rev=base.rev,
@@ -105,22 +110,24 @@ class Drive:
                 script_exit=code,
                 spec=now.spec,
                 blockers=now.blockers,
-                unjudged=self.sight.unjudged(project),
+                unjudged=self.sight.unjudged(self.project),
                 blocked=now.blocked,
             )
             kind, payload = controllers.entry_to_json(opened)
-            journal.append(session, kind, payload, moment.now())
-            Session.objects.filter(pk=session.pk).update(base_rev=base.rev, base_head=base.head)
+            journal.append(self.session, kind, payload, moment.now())
+            Session.objects.filter(pk=self.session.pk).update(
+                base_rev=base.rev, base_head=base.head
+            )
         self.session.base_rev, self.session.base_head = base.rev, base.head
 
     def _look(self, tree: Tree) -> None:
-        self.sight.look(Project.objects.get(pk=self.session.project_id), tree)
+        statements.refresh(self.project)
+        self.sight.look(self.project, tree)
 
-    def _locked(self) -> tuple[Project, Session]:
-        project, session = journal.lock(self.session.pk)
-        if session.fence != self.lease.fence or self.lease.lost:
+    def _lock(self) -> None:
+        statements.lock(self.project, self.session)
+        if self.session.fence != self.lease.fence or self.lease.lost:
             raise LeaseLost
-        return project, session
 
     # --- one transaction: record what was, decide what is next, claim it ----------------------
 
@@ -129,37 +136,47 @@ class Drive:
     ) -> Iteration | None:
         point("before boundary")
         with transaction.atomic():
-            project, session = self._locked()
-            self.fold.catch_up(session)
+            at = moment.now()
+            self._lock()
+            self.fold.catch_up(self.session)
             if done is not None:
-                OutputPiece.objects.bulk_create(pieces)
-                self._record(project, session, done)
-            iteration = self._next(project, session, recorded=done is not None, go_on=go_on)
+                statements.keep_pieces(pieces)
+                self._record(done, at)
+            iteration = self._next(at, recorded=done is not None, go_on=go_on)
             if iteration is None:
-                self.fold.save(session)
+                self.fold.save(self.session)
             point("in boundary")
         point("after boundary")
         return iteration
 
-    def _record(self, project: Project, session: Session, done: Happened) -> None:
-        evidence = evidence_of(done, self.sight, project)
-        recorded = self.fold.record(evidence, session)
-        _close(session, done, evidence, recorded.outcome.value)
+    def _record(self, done: Happened, at: datetime) -> None:
+        evidence = evidence_of(done, self.sight, self.project)
+        recorded = self.fold.record(evidence, self.session, at)
+        in_time = statements.close_iteration(
+            done.iteration,
+            outcome=recorded.outcome.value,
+            rev=evidence.after.rev,
+            head=evidence.after.head,
+            detail=done.reply.detail,
+            at=at,
+        )
+        if not in_time:
+            raise LeaseLost
+        self.session.stepping = False
+        statements.save_counts(self.session)
 
-    def _next(
-        self, project: Project, session: Session, *, recorded: bool, go_on: bool
-    ) -> Iteration | None:
-        at = moment.now()
+    def _next(self, at: datetime, *, recorded: bool, go_on: bool) -> Iteration | None:
+        session = self.session
         if session.state == State.STOPPING.value:
             uptake.end_as_stopped(session)
             return None
-        if session.state == State.PAUSING.value and (recorded or not session.stepping):
+        if session.state == State.PAUSING.value and not session.stepping:
             journal.move(session, Move.BOUNDARY, by=journal.ENGINE, at=at)
             return None
         directive = self.fold.direct()
         match directive:
             case RunRole():
-                return self._claim(project, session, directive, recorded=recorded, go_on=go_on)
+                return self._claim(directive, at, recorded=recorded, go_on=go_on)
             case AskHuman():
                 questions.ask(session, directive, self.sight.tree, at)
                 return None
@@ -177,19 +194,20 @@ class Drive:
                 assert_never(directive)
 
     def _claim(
-        self, project: Project, session: Session, directive: RunRole, *, recorded: bool, go_on: bool
+        self, directive: RunRole, at: datetime, *, recorded: bool, go_on: bool
     ) -> Iteration | None:
-        at = moment.now()
+        session, project = self.session, self.project
         if recorded and directive.after_seconds > 0:
-            _wait(session, directive, held=self.fold.held())
+            self._wait(directive, at)
             return None
         if not go_on:
             return None
         session.iteration_count += 1
-        Session.objects.filter(pk=session.pk).update(iteration_count=session.iteration_count)
+        statements.save_counts(session)
         self.unjudged_at_claim = self.sight.unjudged(project)
         stamp = self.sight.stamp(project)
-        iteration = Iteration.objects.create(
+        self._keep_brief(briefing.prompt(session, directive, self.sight, project))
+        iteration = Iteration(
             session=session,
             number=session.iteration_count,
             role=directive.role.value,
@@ -199,12 +217,23 @@ class Drive:
             before={f: getattr(stamp, f) for f in ("rev", "head", "spec", "tracker_seq")},
             claimed_at_seq=session.log_seq,
             started_at=at,
+            prompt_id=self.brief_digest,
         )
-        self.brief = briefing.prompt(project, session, directive, iteration.number, self.sight)
-        OutputPiece.objects.create(
-            iteration=iteration, stream="prompt", seq=1, offset=0, text=self.brief, at=at
-        )
+        statements.open_iteration(iteration)
         return iteration
+
+    def _keep_brief(self, brief: str) -> None:
+        if brief == self.brief:
+            return
+        self.brief, self.brief_digest = brief, sha256(brief.encode()).hexdigest()
+        statements.keep_prompt(self.brief_digest, brief)
+
+    def _wait(self, directive: RunRole, at: datetime) -> None:
+        """Back-off or an agent's limit: the slot is free until then, the clock wakes the session."""
+        until = at + timedelta(seconds=directive.after_seconds)
+        Session.objects.filter(pk=self.session.pk).update(
+            not_before=until, held_until=until if self.fold.held() else None
+        )
 
     # --- no transaction: run the agent, then look at what it left ------------------------------
 
@@ -263,8 +292,7 @@ class Drive:
         return self.equipment.run_script()
 
     def _needs_script(self, tree: Tree) -> bool:
-        project = Project.objects.get(pk=self.session.project_id)
-        return self.fold.needs_script(tree, self.sight.facts(project).spec)
+        return self.fold.needs_script(tree, self.sight.facts(self.project).spec)
 
 
 class Controls:
@@ -285,30 +313,3 @@ class Controls:
 
     def must_stop(self) -> bool:
         return self.lease.must_stop()
-
-
-def _close(session: Session, done: Happened, evidence: Evidence, outcome: str) -> None:
-    """Write the one outcome, where the iteration is still in flight under the fence it began with."""
-    open_row = Iteration.objects.filter(
-        pk=done.iteration.pk, fence=done.iteration.fence, ended_at=None
-    )
-    changed = open_row.update(
-        ended_at=moment.now(),
-        outcome=outcome,
-        rev=evidence.after.rev,
-        head=evidence.after.head,
-        detail=done.reply.detail,
-    )
-    if not changed:
-        raise LeaseLost
-    if session.stepping:
-        session.stepping = False
-        Session.objects.filter(pk=session.pk).update(stepping=False)
-
-
-def _wait(session: Session, directive: RunRole, *, held: bool) -> None:
-    """Back-off or an agent's limit: the slot is free until then, the clock wakes the session."""
-    until = moment.now() + timedelta(seconds=directive.after_seconds)
-    Session.objects.filter(pk=session.pk).update(
-        not_before=until, held_until=until if held else None
-    )

@@ -99,6 +99,16 @@ class Session(models.Model):
         return f"S-{self.pk}"
 
 
+class PromptText(models.Model):
+    """What an agent was shown, kept once however many iterations read the same."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return self.digest
+
+
 class Iteration(models.Model):
     """One turn of one role. In flight while ended_at is null; its evidence is the log entry."""
 
@@ -116,6 +126,7 @@ class Iteration(models.Model):
     rev = models.CharField(max_length=64, default="")
     head = models.CharField(max_length=64, default="")
     detail = models.TextField(default="")
+    prompt = models.ForeignKey(PromptText, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
         constraints = [
@@ -192,13 +203,9 @@ class Answer(models.Model):
 
 
 class OutputPiece(models.Model):
-    """A piece of what one iteration was shown (stream "prompt") or wrote (stream "output").
-
-    offset: position of its first byte in the iteration's stream, after redaction.
-    """
+    """A piece of what one iteration's agent wrote. offset: bytes of text before it."""
 
     iteration = models.ForeignKey(Iteration, on_delete=models.CASCADE, related_name="pieces")
-    stream = models.CharField(max_length=6)
     seq = models.PositiveIntegerField()
     offset = models.PositiveBigIntegerField()
     text = models.TextField()
@@ -206,8 +213,8 @@ class OutputPiece(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["iteration", "stream", "seq"], name="piece_sequence_once")
+            models.UniqueConstraint(fields=["iteration", "seq"], name="piece_sequence_once")
         ]
 
     def __str__(self) -> str:
-        return f"{self.iteration} {self.stream} {self.seq}"
+        return f"{self.iteration_id}: {self.seq}"

@@ -24,7 +24,7 @@ class PieceStore:
         at = moment.now()
         rows = [
             OutputPiece(
-                iteration=self._iteration, stream="output", seq=p.number, offset=p.offset, text=p.text, at=at
+                iteration=self._iteration, seq=p.number, offset=p.offset, text=p.text, at=at
             )
             for p in pieces
         ]

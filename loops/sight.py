@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from loops import proof
 from loops.engine.values import Stamp
@@ -29,6 +30,7 @@ class Sight:
     absent: frozenset[str] = frozenset()  # commits that are not in HEAD, by id or patch-id
     blobs: dict[str, str] = field(default_factory=dict)  # of the files that marks cite
     _facts: Facts | None = None
+    materials: Any = None  # what prompts are made of, kept by briefing while nothing moved
     _read_at: tuple[int, int] = (-1, 0)
     _seen: tuple[object, ...] = ()
 
@@ -39,7 +41,9 @@ class Sight:
         seen = (self._read_at, tree.rev, tree.head)
         if seen == self._seen:
             return
-        self.absent = self.workspace.missing([fix.commit for fix in now.fixes], tree.head)
+        absent = self.workspace.missing([fix.commit for fix in now.fixes], tree.head)
+        if absent != self.absent:
+            self.absent, self.materials = absent, None
         self.blobs = {
             path: self.workspace.blob(path) for path in {path_of(m.place) for m in now.marks}
         }
@@ -51,6 +55,7 @@ class Sight:
         if self._facts is None or self._read_at != state:
             self._facts = facts(project, scope_of(self.session), self.session.ref)
             self._read_at = state
+            self.materials = None
         return self._facts
 
     def stamp(self, project: Project) -> Stamp:
@@ -64,5 +69,9 @@ class Sight:
         return tuple(dict.fromkeys([*now.unjudged, *lost]))
 
     def marks_missing(self, project: Project) -> tuple[str, ...]:
-        """A mark added since look() counts as missing: its file was not looked at here."""
+        """Requirements that a clean review still has to mark; none where marks only advise.
+
+        A mark added since look() counts as missing: its file was not looked at here."""
+        if project.has_advisory_marks:
+            return ()
         return proof.missing_marks(self.facts(project), lambda path: self.blobs.get(path, ""))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from loops import journal, moment
+from loops import statements
 from loops.engine import controllers
 from loops.engine.controllers import Controller
 from loops.engine.values import Config, Configured, Directive, Evidence, Fault, Recorded
@@ -52,12 +53,12 @@ class Fold:
                 raise LogUnusable(f"The log of {session.ref} cannot be used: {damage}") from damage
             self.seq = seq
 
-    def record(self, evidence: Evidence, session: Session) -> Recorded:
-        """Class the iteration, append it to the log, fold it."""
+    def record(self, evidence: Evidence, session: Session, at: datetime) -> Recorded:
+        """Class the iteration, append it to the log, fold it. save_counts() completes the write."""
         outcome = self.controller.classify(self.state, evidence)
         recorded = Recorded(session.log_seq + 1, evidence, outcome)
         kind, payload = controllers.entry_to_json(recorded)
-        journal.append(session, kind, payload, moment.now())
+        statements.append(session, kind, payload, at)
         self.state = self.controller.apply(self.state, recorded)
         self.seq = recorded.seq
         self.last_fault = evidence.fault

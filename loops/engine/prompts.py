@@ -79,7 +79,6 @@ class PromptInput:
 
     role: Role
     session: str
-    iteration: int
     goal: str = ""
     requirements: tuple[Requirement, ...] = ()
     entries: tuple[Entry, ...] = ()
@@ -100,7 +99,7 @@ def build(given: PromptInput) -> str:
         raise ValueError(f"The single-threaded loop has no {given.role.value}.")
     role = texts.ROLES[given.role]
     parts = (
-        f"# You are the {given.role.value} of session {given.session}, iteration {given.iteration}",
+        f"# You are the {given.role.value} of session {given.session}",
         role.goal,
         _rules(given, role),
         _requirements(given),

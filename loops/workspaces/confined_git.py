@@ -129,11 +129,11 @@ class CloneGit:
     def move_head(self, head: Head) -> None:
         """Put HEAD, its branch and the index back to `head`; the work tree is not touched."""
         self.check()
-        if head.ref.startswith("refs/heads/"):
-            steps: list[tuple[str, ...]] = [("symbolic-ref", "HEAD", head.ref)]
-        else:
-            steps = [("update-ref", "--no-deref", "HEAD", head.commit)]
-        steps.append(("reset", "-q", "--mixed", head.commit))
+        on_branch = head.ref.startswith("refs/heads/")
+        steps: list[tuple[str, ...]] = [("symbolic-ref", "HEAD", head.ref)] if on_branch else []
+        # Not `reset`: it compares files with the index, and there the agent's filters would run.
+        steps.append(("update-ref", *([] if on_branch else ["--no-deref"]), "HEAD", head.commit))
+        steps.append(("read-tree", head.commit))
         for step in steps:
             done = self._run(*step, writes=True)
             if done.code != 0:

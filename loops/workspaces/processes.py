@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 CHUNK = 1 << 16
-# Grandchildren may keep a pipe open after the command's own end; they get no longer than this.
+# Who left the process group may keep a pipe open after the command's own end, but no longer.
 DRAIN_SECONDS = 2.0
 # A missing SIGCHLD wake-up costs at most this much; output arriving wakes us at once.
 POLL_SECONDS = 0.02
@@ -129,11 +129,12 @@ def _pump(
             now = time.monotonic()
             if ended_at is None and _has_ended(process):
                 ended_at = now
+                _kill_group(process)
             if ended_at is None and now >= deadline:
                 return True
             if ended_at is not None and now >= ended_at + DRAIN_SECONDS:
                 return False
-            for key, _ in selector.select(POLL_SECONDS if ended_at is None else DRAIN_SECONDS):
+            for key, _ in selector.select(POLL_SECONDS):
                 if key.data == "in":
                     to_send = _send(selector, process, to_send)
                     continue
@@ -196,9 +197,13 @@ def _wait_until(process: subprocess.Popen[bytes], deadline: float) -> bool:
     return False
 
 
-def _end(process: subprocess.Popen[bytes]) -> int:
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):  # the group is empty already
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    _kill_group(process)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe:
             with contextlib.suppress(OSError):

@@ -29,6 +29,14 @@ class Restorer:
 
     def restore(self, changes: Sequence[Change], large: frozenset[bytes]) -> None:
         """Undo `changes`. large: paths that the store holds by size and time only."""
+        try:
+            self._undo(changes, large)
+        except PermissionError:  # an agent shut folders against us; what is done can be done twice
+            self._files.make_readable()
+            self.restored.clear()
+            self._undo(changes, large)
+
+    def _undo(self, changes: Sequence[Change], large: frozenset[bytes]) -> None:
         for change in changes:
             if change.added and change.path in large:
                 self.move(change.path)
@@ -51,6 +59,8 @@ class Restorer:
             return
         try:
             self._files.write(change.path, change.old_mode, content)
+        except PermissionError:
+            raise
         except OSError:
             # A folder with ignored files stands in the way: it is kept, but elsewhere.
             if not self.move(change.path):

@@ -64,7 +64,9 @@ class TreeFiles:
         folders = [self.root]
         while folders:
             folder = folders.pop()
-            os.chmod(folder, os.lstat(folder).st_mode & 0o7777 | 0o700)
+            own = os.lstat(folder).st_mode & 0o7777
+            if own & 0o700 != 0o700:
+                os.chmod(folder, own | 0o700)
             with os.scandir(folder) as entries:
                 for entry in entries:
                     mode = entry.stat(follow_symlinks=False).st_mode

@@ -33,7 +33,7 @@ ROLES = (Role.WORKER, Role.REVIEWER, Role.COACH)
 
 
 def prompt(role=Role.WORKER, **changes):
-    given = PromptInput(role=role, session="S-3", iteration=7, requirements=SPEC, goal="R-2")
+    given = PromptInput(role=role, session="S-3", requirements=SPEC, goal="R-2")
     return build(replace(given, **changes))
 
 

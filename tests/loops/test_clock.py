@@ -23,6 +23,7 @@ def test_the_age_of_the_last_beat_is_told_to_the_second(settings, tmp_path):
     assert clockwork.age_seconds(NOON - timedelta(seconds=5)) == 0
 
 
+@pytest.mark.django_db(transaction=True)
 def test_an_outage_costs_two_lines_and_no_clock(settings, tmp_path, caplog):
     settings.DATA = tmp_path / "missing"
     stop = threading.Event()

@@ -41,6 +41,7 @@ def run(stop: threading.Event) -> None:
             trouble = now_trouble
         due = max(due + SECOND, time.monotonic())  # late ticks are left out, not made up for
         stop.wait(due - time.monotonic())
+    connections.close_all()
 
 
 def _tick() -> str:

@@ -20,10 +20,13 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
 from loops import broker, premises
+from loops.demo import ensure_demo
 from loops.cli import DJANGO_OPTIONS
 from loops.environment import BadSetting, text
 from loops.supervisor import Child, Program, Supervisor
+from tracker.commands import user_name
 from tracker.errors import DomainError
+from tracker.services import person
 
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 BROKER_SECONDS = 10.0  # a long append-only file takes a while
@@ -79,9 +82,7 @@ def _bring_up(supervisor: Supervisor, *, lock: int, listener: int, demo: bool) -
         return
     _migrate()
     if demo and not supervisor.is_stopping:
-        from loops.demo import ensure_demo
-
-        ensure_demo()
+        ensure_demo(person(user_name()))
     connections.close_all()
     for program in (_web(listener, lock), _worker(lock), _clock(lock)):
         if not supervisor.is_stopping:
