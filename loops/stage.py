@@ -29,6 +29,7 @@ from loops.workspaces import Base, Unusable, Workspace
 from loops.workspaces import preflight as look_at
 from tracker import services as tracker
 
+PACKAGES = Path(__file__).resolve().parent  # agents of our own run from here, wherever it lies
 LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
 PREPARE_SECONDS = 1800.0
 
@@ -60,7 +61,7 @@ class Folders:
             tmp=self.root / "tmp" / role,
             socket_dir=socket_dir,
             hidden=(Path(settings.DATA),),
-            readable=(self.root / "bin",),
+            readable=(self.root / "bin", PACKAGES),
         )
 
 
