@@ -61,7 +61,9 @@ def play(repo, db):
 
 def outcomes(session):
     return list(
-        Iteration.objects.filter(session=session).order_by("number").values_list("outcome", flat=True)
+        Iteration.objects.filter(session=session)
+        .order_by("number")
+        .values_list("outcome", flat=True)
     )
 
 
@@ -116,7 +118,9 @@ def test_a_daemon_does_not_outlive_its_iteration(play):
     """Case O7."""
     session = play(("daemon-starter",), limit=2)
     assert session.state == "waiting_human"
-    notes = [row.payload["evidence"].get("notes", []) for row in session.log.filter(kind="recorded")]
+    notes = [
+        row.payload["evidence"].get("notes", []) for row in session.log.filter(kind="recorded")
+    ]
     if confinement() == "shim":
         assert any("left running was ended" in note for found in notes for note in found)
 
@@ -131,7 +135,9 @@ def test_words_in_the_output_never_end_a_loop_and_are_kept_for_people(play):
     """Case O5."""
     session = play(("chatty",), limit=2)
     assert session.end_reason is None
-    text = "".join(OutputPiece.objects.filter(iteration__session=session).values_list("text", flat=True))
+    text = "".join(
+        OutputPiece.objects.filter(iteration__session=session).values_list("text", flat=True)
+    )
     assert "complete" in text.lower()
 
 

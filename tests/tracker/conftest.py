@@ -1,6 +1,7 @@
 """A project with one requirement and the usual actors. The database is a file, as in production."""
 
 import pytest
+
 from tracker import services
 
 TEXT = "# Imports\nEvery import is used.\nNo line is longer than 100 characters.\n"
