@@ -56,7 +56,7 @@ def _write(rows: list[OutputPiece]) -> None:
 
 
 def tail(iteration: Iteration, *, lines: int) -> str:
-    """The newest `lines` lines, read from the end: what an old, huge output costs is what is shown."""
+    """The newest `lines` lines, read from the end: a huge output costs no more than a small one."""
     texts: list[str] = []
     found = 0
     newest = OutputPiece.objects.filter(iteration=iteration).order_by("-seq")

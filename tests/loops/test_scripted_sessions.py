@@ -108,7 +108,7 @@ def test_a_git_attack_runs_nothing_as_the_engine(play, tmp_path):
 
 
 def test_people_s_commands_refuse_an_agent(play):
-    """The self-approver waits for its own question and tries to answer it, in every way it knows."""
+    """The self-approver tries to answer its own question in every way it knows."""
     session = play(("self-approver", "--data", str(settings.DATA)), limit=4)
     assert session.state == "waiting_human", outcomes(session)
     assert not Escalation.objects.filter(session=session).exclude(status="open").exists()
