@@ -43,9 +43,16 @@ def one_start(base: Path) -> dict:
 
 
 def bare() -> float:
-    code = "import os, django; os.environ['DJANGO_SETTINGS_MODULE']='loops.settings'; django.setup()"
+    code = (
+        "import os, django; os.environ['DJANGO_SETTINGS_MODULE']='loops.settings'; django.setup()"
+    )
     began = time.monotonic()
-    subprocess.run([sys.executable, "-c", code], cwd=TOP, env=plain_environment(), check=True)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=TOP,
+        env=plain_environment(DJANGO_SETTINGS_MODULE="loops.settings"),
+        check=True,
+    )
     return time.monotonic() - began
 
 

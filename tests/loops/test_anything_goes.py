@@ -242,8 +242,9 @@ def _run(examples):
     run_state_machine_as_test(Anything, settings=facts_settings)
 
 
-def test_any_order_of_events_keeps_the_promises(db):
-    _run(40)
+@pytest.mark.parametrize("batch", range(8))
+def test_any_order_of_events_keeps_the_promises(db, batch):
+    _run(25)
 
 
 @pytest.mark.slow
