@@ -14,8 +14,8 @@ from escalations.models import Decision, Escalation, Status
 from loops import journal, moment
 from loops import services as loops
 from loops.engine import questions as table
-from loops.engine.values import Choice, Decided, Kind, LimitName
 from loops.engine.controllers import entry_to_json
+from loops.engine.values import Choice, Decided, Kind, LimitName
 from loops.models import Session
 from loops.questions import Question
 from tracker import services as tracker
@@ -54,7 +54,7 @@ def offered(escalation: Escalation) -> tuple[Choice, ...]:
 
 
 def open_question(session: Session, question: Question, at: datetime) -> Escalation:
-    """Create the escalation, or add to the open one that asks the same. In the caller's transaction."""
+    """Create the escalation, or add to the open one that asks the same (caller's transaction)."""
     fingerprint = f"{question.kind.value}:{question.subject}"
     known = Escalation.objects.filter(
         session=session, fingerprint=fingerprint, status=Status.OPEN.value
@@ -114,7 +114,7 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
 
 
 def settle(session: Session, subject: str, change: str, by: By) -> None:
-    """A person settled the matter through another door: that act is the decision, as that person."""
+    """A person settled the matter through another door: that act is their decision."""
     word = Word(
         choice=Choice.ANSWER,
         text=f"Settled in the tracker: {subject} {change}.",
@@ -131,7 +131,9 @@ def _refuse_closed(escalation: Escalation) -> None:
         return
     decision = Decision.objects.filter(escalation=escalation).select_related("by").first()
     if decision is None:
-        raise Conflict(f"{escalation} is void: S-{escalation.session_id} ended before it was decided.")
+        raise Conflict(
+            f"{escalation} is void: S-{escalation.session_id} ended before it was decided."
+        )
     raise Conflict(
         f"{escalation} was already decided: {decision.choice} by {decision.by.name} at "
         f"{decision.at:%Y-%m-%d %H:%M} UTC. Your decision was not taken."
@@ -145,7 +147,7 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
     if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
         raise Conflict(
-            f"{escalation} now stands on evidence {escalation.evidence}; look at it, then approve it."
+            f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."
         )
     if word.choice in (Choice.ANSWER, Choice.REJECT) and not word.text.strip():
         raise Invalid(f"{word.choice.value} needs words: the next step reads them.")
@@ -174,7 +176,11 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
     )
     if not won:
         raise Conflict(f"{escalation} was decided at the same moment; look again.")
-    details = {"grants": dict(word.grants), "disposition": word.disposition, "attempts": word.attempts}
+    details = {
+        "grants": dict(word.grants),
+        "disposition": word.disposition,
+        "attempts": word.attempts,
+    }
     return Decision.objects.create(
         escalation=escalation,
         choice=word.choice.value,

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, V
 from loops.engine.values import Config, DoneMode, Limits, Pattern
 from tracker.errors import Invalid
 
-
 Model = TypeVar("Model", bound=BaseModel)
 
 

@@ -98,7 +98,7 @@ class Drive:
             self._record_base(base)
 
     def _record_base(self, base: Base) -> None:
-        """The log's Opened entry: what the session stands on, and what the done script says of it."""
+        """The log's Opened entry: what the session stands on, and what the script says of it."""
         code = self.equipment.run_script()
         with transaction.atomic():
             self._lock()
@@ -229,7 +229,7 @@ class Drive:
         statements.keep_prompt(self.brief_digest, brief)
 
     def _wait(self, directive: RunRole, at: datetime) -> None:
-        """Back-off or an agent's limit: the slot is free until then, the clock wakes the session."""
+        """Back-off or an agent's limit: the slot is free; the clock wakes the session then."""
         until = at + timedelta(seconds=directive.after_seconds)
         Session.objects.filter(pk=self.session.pk).update(
             not_before=until, held_until=until if self.fold.held() else None

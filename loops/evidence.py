@@ -71,7 +71,7 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
 def _notes(happened: Happened) -> tuple[str, ...]:
     """Sentences for the next prompt: what the engine undid, moved, killed or heard twice."""
     survivors = tuple(
-        f"A process of iteration {happened.iteration.number} was still running and was ended: {line}"
+        f"A process that iteration {happened.iteration.number} left running was ended: {line}"
         for line in happened.reply.survivors
     )
     detail = (happened.reply.detail,) if happened.reply.fault and happened.reply.detail else ()

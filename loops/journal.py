@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-
 from loops.engine import lifecycle
 from loops.engine.lifecycle import Move
 from loops.engine.values import EndReason, State
@@ -60,7 +59,13 @@ def move(
     for name, value in fields.items():
         setattr(session, name, value)
     Transition.objects.create(
-        session=session, before=before.value, move=event.value, after=after.value, by=by, note=note, at=at
+        session=session,
+        before=before.value,
+        move=event.value,
+        after=after.value,
+        by=by,
+        note=note,
+        at=at,
     )
 
 

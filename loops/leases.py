@@ -60,7 +60,7 @@ class Lease:
     _heart: threading.Thread | None = None
 
     def must_stop(self) -> bool:
-        """True once the right to run is gone: stop, a lost fence, or 11/15 of the lease unrenewed."""
+        """True once the right to run is gone: stop, lost fence, 11/15 of the lease unrenewed."""
         if _boottime() - self.renewed > lease_seconds() * 11 / 15:
             self.lost = True
         return self.lost or self.stopping

@@ -1,4 +1,4 @@
-"""Rows of the core app. State is folded from LogEntry; everything else is a cache, a lease or a record."""
+"""Rows of the core app. State is folded from LogEntry; the rest is cache, lease or record."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ class Session(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project"], condition=Q(holds_project=True), name="one_active_session_per_project"
+                fields=["project"],
+                condition=Q(holds_project=True),
+                name="one_active_session_per_project",
             ),
             models.CheckConstraint(
                 condition=Q(state=State.ENDED.value, end_reason__isnull=False)
@@ -126,13 +128,19 @@ class Iteration(models.Model):
     rev = models.CharField(max_length=64, default="")
     head = models.CharField(max_length=64, default="")
     detail = models.TextField(default="")
-    prompt = models.ForeignKey(PromptText, on_delete=models.PROTECT, related_name="+", db_index=False)
+    prompt = models.ForeignKey(
+        PromptText, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["session", "number"], name="iteration_number_once_per_session"),
             models.UniqueConstraint(
-                fields=["session"], condition=Q(ended_at=None), name="one_iteration_in_flight_per_session"
+                fields=["session", "number"], name="iteration_number_once_per_session"
+            ),
+            models.UniqueConstraint(
+                fields=["session"],
+                condition=Q(ended_at=None),
+                name="one_iteration_in_flight_per_session",
             ),
             models.CheckConstraint(
                 condition=Q(ended_at__isnull=True, outcome__isnull=True)

@@ -22,22 +22,19 @@ def watch(hook: Hook) -> Callable[[], None]:
     return lambda: _hooks.remove(hook)
 
 
-def _die_once_from_environment() -> None:
-    """LOOPWATCH_CRASH_AT=NAME:FILE kills this process at NAME while FILE exists (it is removed
-    first, so the successor lives). For the crash suite, which needs real processes."""
-    name, _, file = os.environ.get("LOOPWATCH_CRASH_AT", "").partition(":")
-    if not name:
-        return
+def _die_where_told(folder: Path) -> None:
+    """Kill this process at the point NAME when `folder` holds a file of that name; the file is
+    removed first, so that the successor lives. For the crash suite, which needs real processes."""
 
-    def die(at: str) -> None:
-        if at == name:
-            try:
-                Path(file).unlink()
-            except FileNotFoundError:
-                return
-            os.kill(os.getpid(), signal.SIGKILL)
+    def die(name: str) -> None:
+        try:
+            (folder / name).unlink()
+        except FileNotFoundError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
 
     watch(die)
 
 
-_die_once_from_environment()
+if os.environ.get("LOOPWATCH_CRASH_FOLDER"):
+    _die_where_told(Path(os.environ["LOOPWATCH_CRASH_FOLDER"]))

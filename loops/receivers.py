@@ -62,7 +62,7 @@ def _append(session: Session, event: HumanEvent) -> None:
 
 
 def _ask_aside(session: Session, bug: Bug) -> None:
-    """A blocked entry is asked about at once and blocks only when nothing else is left (RULES 4)."""
+    """A blocked entry is asked about at once and blocks when nothing else is left (RULES 4)."""
     last = Iteration.objects.filter(session=session).exclude(rev="").order_by("-number").first()
     question = Question(
         kind=Kind.BLOCKED,

@@ -35,7 +35,7 @@ def _stopping() -> list[int]:
 
 
 def _movable() -> list[int]:
-    """Sessions that no one holds and nothing keeps back; of the queued ones of a project the first."""
+    """Sessions that no one holds and nothing keeps back; a project's first queued one."""
     ready = (
         Session.objects.filter(state__in=MOVABLE, lease_until=None)
         .filter(Q(not_before=None) | Q(not_before__lte=moment.now()))

@@ -24,10 +24,12 @@ def keep(name: str, value: str) -> None:
 
 
 def reveal(name: str) -> str:
-    """The value. Raises NotFound, or Invalid when the key file is not the one it was sealed with."""
+    """The value. Raises NotFound, or Invalid when it was sealed with another key file."""
     secret = Secret.objects.filter(name=name).first()
     if secret is None:
-        raise NotFound(f"There is no secret named {name}; keep it with: loopwatch secret set {name}")
+        raise NotFound(
+            f"There is no secret named {name}; keep it with: loopwatch secret set {name}"
+        )
     try:
         return Fernet(settings.SECRETS_KEY).decrypt(bytes(secret.ciphertext)).decode()
     except InvalidToken:

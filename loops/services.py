@@ -12,6 +12,7 @@ from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, State
 from loops.models import Agent, Answer, Session
 from loops.points import point
+from loops.snapshots import Fold
 from tracker import services as tracker
 from tracker.errors import Conflict, Invalid, NotFound
 from tracker.models import Project
@@ -105,7 +106,9 @@ def _command(session: Session, event: Move, by: By, **fields: Any) -> None:
         wake.wake_on_commit(session.pk)
 
 
-def answer(session: Session, *, decision: int, payload: dict[str, Any], is_last: bool, by: By) -> None:
+def answer(
+    session: Session, *, decision: int, payload: dict[str, Any], is_last: bool, by: By
+) -> None:
     """A person's decision, in the transaction that makes it. is_last: no other question blocks.
 
     Raises Conflict when the session is over: a stale answer reaches nobody.
@@ -114,11 +117,22 @@ def answer(session: Session, *, decision: int, payload: dict[str, Any], is_last:
         _project, locked = journal.lock(session.pk)
         if locked.state in (State.ENDED.value, State.STOPPING.value):
             raise Conflict(f"{session.ref} has ended; there is nothing left to answer.")
+        _refuse_unfoldable(locked, payload)
         at = moment.now()
         Answer.objects.create(session=locked, decision=decision, payload=payload, at=at)
         if is_last and locked.state == State.WAITING_HUMAN.value:
             journal.move(locked, Move.LAST_DECIDED, by=str(by.actor), at=at)
         transaction.on_commit(lambda: _take_up_and_wake(session.pk))
+
+
+def _refuse_unfoldable(session: Session, payload: dict[str, Any]) -> None:
+    """A log entry that the controller cannot fold would end the session; it is refused first."""
+    fold = Fold.load(session)
+    try:
+        entry = controllers.entry_from_json(fold.seq + 1, "decided", payload)
+        fold.controller.apply(fold.state, entry)
+    except ValueError as fault:
+        raise Invalid(f"{session.ref} cannot take that decision: {fault}") from None
 
 
 def _take_up_and_wake(session_id: int) -> None:

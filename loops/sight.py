@@ -50,7 +50,7 @@ class Sight:
         self._seen = seen
 
     def facts(self, project: Project) -> Facts:
-        """The tracker's facts at the project's current sequence (its row read or locked just now)."""
+        """The tracker's facts as of the project's row, which was read or locked just now."""
         state = (project.tracker_seq, project.write_mark)
         if self._facts is None or self._read_at != state:
             self._facts = facts(project, scope_of(self.session), self.session.ref)

@@ -29,6 +29,7 @@ from loops.workspaces import Base, Unusable, Workspace
 from loops.workspaces import preflight as look_at
 from tracker import services as tracker
 
+PACKAGES = Path(__file__).resolve().parent  # agents of our own run from here, wherever it lies
 LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
 PREPARE_SECONDS = 1800.0
 
@@ -60,7 +61,7 @@ class Folders:
             tmp=self.root / "tmp" / role,
             socket_dir=socket_dir,
             hidden=(Path(settings.DATA),),
-            readable=(self.root / "bin",),
+            readable=(self.root / "bin", PACKAGES),
         )
 
 
@@ -223,7 +224,9 @@ class Stage:
         """Runs in the clone, confined like an agent, from the configuration frozen at the start."""
         if self.config.done_mode == DoneMode.AGENT.value:
             return None
-        places = self.folders.places(Role.WORKER.value, self.session.project.subpath, self._sockets())
+        places = self.folders.places(
+            Role.WORKER.value, self.session.project.subpath, self._sockets()
+        )
         places.tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
         mark = f"{self.session.ref}-script-{randomness.token_hex(8)}"
         ending = run_tree(

@@ -107,7 +107,7 @@ def close_iteration(
 
 
 def keep_prompt(digest: str, text: str) -> None:
-    """Equal prompts are kept once: most iterations of a long loop read what one before them read."""
+    """Equal prompts are kept once: in a long loop most are equal to one before."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {_PROMPT} (digest, text) VALUES (%s, %s) ON CONFLICT DO NOTHING",

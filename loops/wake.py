@@ -1,4 +1,4 @@
-"""Wake-ups: the broker carries them, the database is the truth. Losing all of them loses seconds."""
+"""Wake-ups: the broker carries them, the database is the truth; losing them loses seconds."""
 
 from __future__ import annotations
 

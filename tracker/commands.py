@@ -45,7 +45,7 @@ class PersonCommand(BaseCommand):
     2 refused with a sentence. It refuses to run inside an agent's process tree (RULES 5).
     """
 
-    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own name and type
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")

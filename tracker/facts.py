@@ -57,6 +57,7 @@ class Facts:
     fixes: entries that this session marked FIXED, still FIXED or CLOSED (dismissed ones left out);
     whether their commits are in HEAD is for the caller to see.
     marks: this session's newest mark of each requirement that was not edited since.
+    questioned: requirements that an entry still to be worked on or decided cites.
     """
 
     seq: int
@@ -68,6 +69,7 @@ class Facts:
     disputed: tuple[str, ...]
     fixes: tuple[Fix, ...]
     marks: tuple[MarkNow, ...]
+    questioned: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +152,14 @@ def _read(project: Project, scope: Scope, session_ref: str, *, seq: int) -> Fact
         blockers=_keys(entries, BLOCKING),
         unjudged=_keys(entries, UNJUDGED),
         blocked=_keys(entries, {State.BLOCKED}),
-        disputed=tuple(key for key, _, reopened in entries if reopened >= DISPUTED_AFTER),
+        disputed=tuple(key for key, _, reopened, _ in entries if reopened >= DISPUTED_AFTER),
         fixes=_fixes(project, session_ref),
         marks=_marks(project, session_ref, current),
+        questioned=frozenset(
+            f"R-{number}"
+            for _, state, _, number in entries
+            if number is not None and state in _QUESTIONING
+        ),
     )
 
 
@@ -162,15 +169,20 @@ def spec_version(requirements: tuple[RequirementNow, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _live(project: Project, scope: Scope, session_ref: str) -> list[tuple[str, str, int]]:
-    """Return key, state and reopen count of the work that is not closed (index bug_by_state)."""
+_QUESTIONING = BLOCKING | {State.BLOCKED}
+Live = tuple[str, str, int, int | None]
+
+
+def _live(project: Project, scope: Scope, session_ref: str) -> list[Live]:
+    """Return key, state, reopen count and number of the cited requirement of the work that is not
+    closed (index bug_by_state)."""
     rows = (
         Bug.objects.filter(bugs_in(scope, session_ref))
         .filter(project=project, kind__in=sorted(WORK), state__in=LIVE)
         .order_by("id")
-        .values_list("kind", "number", "state", "reopen_count")
+        .values_list("kind", "number", "state", "reopen_count", "requirement__number")
     )
-    return [(f"{PREFIXES[Kind(k)]}-{n}", state, reopened) for k, n, state, reopened in rows]
+    return [(f"{PREFIXES[Kind(k)]}-{n}", *rest) for k, n, *rest in rows]
 
 
 def _fixes(project: Project, session_ref: str) -> tuple[Fix, ...]:
@@ -205,5 +217,5 @@ def _marks(
     )
 
 
-def _keys(entries: list[tuple[str, str, int]], states: frozenset[State] | set[State]) -> tuple:
-    return tuple(key for key, state, _ in entries if state in states)
+def _keys(entries: list[Live], states: frozenset[State] | set[State]) -> tuple[str, ...]:
+    return tuple(key for key, state, _, _ in entries if state in states)

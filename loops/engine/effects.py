@@ -188,7 +188,7 @@ def _repeated(state: ThreadState, evidence: Evidence) -> ThreadState:
             return state.but(auth_failed=True, step=Step(role, Rule.FAULT_AGAIN, reason))
         case _:
             wait = BACK_OFF_SECONDS[min(state.faults, len(BACK_OFF_SECONDS) - 1)]
-            if fault is Fault.WORKER_LOST and state.faults == 0:
-                wait = 0.0  # our own death says nothing against trying at once
+            if fault is Fault.WORKER_LOST:
+                wait = 0.0  # our own death says nothing against trying at once; the third asks
             step = Step(role, Rule.FAULT_AGAIN, reason, wait)
             return state.but(faults=state.faults + 1, step=step)

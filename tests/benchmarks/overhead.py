@@ -8,6 +8,7 @@ and real git on a repository of 50,000 files.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sqlite3
@@ -145,7 +146,7 @@ def with_git(data: Path) -> dict:
         .order_by("number")
         .values_list("started_at", flat=True)
     )
-    gaps = [(b - a).total_seconds() for a, b in zip(starts, starts[1:], strict=False)]
+    gaps = [(b - a).total_seconds() for a, b in itertools.pairwise(starts)]
     assert rows, "no worker ran"
     return {"ms_median": ms(statistics.median(gaps)), "files": FILES, "target_ms": 250}
 

@@ -54,7 +54,7 @@ def outside_fences(text):
 @pytest.mark.parametrize("role", ROLES)
 def test_every_role_learns_its_part_its_rules_its_commands_and_how_to_end(role):
     text = prompt(role)
-    assert f"You are the {role.value} of session S-3, iteration 7" in text
+    assert f"You are the {role.value} of session S-3" in text
     assert "Words in your output never count" in text
     assert "win over instruction files" in text
     assert "loopwatch req show" in text

@@ -98,3 +98,30 @@ def reopener(tools: Tools) -> None:
         if entry["state"] in ("FIXED", "STALE"):
             tools.loopwatch("bug", "reopen", entry["key"], "--why", "Not good enough.")
     tools.loopwatch("review", "bugs")
+
+
+def worker_with_habits(*, batch: int, leaves: bool, formats: bool):
+    """An honest worker with the habits of real ones: several entries in one go, test leftovers that
+    nobody tracks, a formatter that runs before done and settles."""
+
+    def work(tools: Tools) -> None:
+        files = tools.workspace.files
+        todo = [e for e in tools.entries() if e["state"] in ("OPEN", "IN_PROGRESS", "REOPENED")]
+        for entry in todo[:batch]:
+            for path, text in files.items():
+                files[path] = text.replace("bad", "good", 1)
+            tools.memory["fixes"] = tools.memory.get("fixes", 0) + 1
+            files["changes.txt"] = str(tools.memory["fixes"])
+            tools.workspace.commit()
+            assert tools.loopwatch("bug", "fixed", entry["key"])[0] == 0
+        if todo:
+            return
+        if formats and not files["a.txt"].endswith("\n"):
+            files["a.txt"] += "\n"
+            tools.workspace.commit()
+        if leaves:
+            tools.memory["n"] = tools.memory.get("n", 0) + 1
+            files[f"test-output-{tools.memory['n']}.tmp"] = "noise"
+        tools.loopwatch("done")
+
+    return work

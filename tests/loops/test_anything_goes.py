@@ -1,4 +1,4 @@
-"""Whatever people, agents and kills do in whatever order: a session ends for a proven reason or asks.
+"""Whatever people, agents and kills do in whatever order: a session ends proved, or it asks.
 
 A hypothesis state machine over the real services, runner, tracker and database; files and agents
 are in memory (world.py), kills happen in process at the runner's named points.
@@ -39,7 +39,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 _names = itertools.count()
 
 WORKERS = [act.honest_worker, act.liar, act.cheat, act.silent, act.crasher, act.blocker, act.vandal]
-REVIEWERS = [act.honest_reviewer, act.silent, act.crasher, act.rubber_stamp, act.reopener, act.vandal]
+REVIEWERS = [
+    act.honest_reviewer,
+    act.silent,
+    act.crasher,
+    act.rubber_stamp,
+    act.reopener,
+    act.vandal,
+]
 
 
 class Anything(RuleBasedStateMachine):
@@ -67,7 +74,8 @@ class Anything(RuleBasedStateMachine):
         try:
             act(*args, **kwargs)
         except DomainError as refusal:
-            assert str(refusal).strip()
+            if not str(refusal).strip():
+                pytest.fail("refused without a sentence")
 
     @rule(worker=st.sampled_from(WORKERS), reviewer=st.sampled_from(REVIEWERS), n=st.integers(1, 4))
     def loop(self, worker, reviewer, n):
@@ -112,7 +120,9 @@ class Anything(RuleBasedStateMachine):
 
     @rule(n=st.integers(1, 99))
     def edit_a_requirement(self, n):
-        tracker.edit_requirement(self.project, "R-1", text=f"a.txt is there, {n} times.", by=self.me)
+        tracker.edit_requirement(
+            self.project, "R-1", text=f"a.txt is there, {n} times.", by=self.me
+        )
 
     @rule(kind=st.sampled_from(["task", "code"]), reason=st.sampled_from(["no", "later"]))
     def dismiss(self, kind, reason):
@@ -129,7 +139,9 @@ class Anything(RuleBasedStateMachine):
         question = Escalation.objects.filter(session=self.session, status="open").first()
         if question is None:
             return
-        choices = [c for c in escalations.offered(question) if c not in (Choice.CHANGE, Choice.EDIT)]
+        choices = [
+            c for c in escalations.offered(question) if c not in (Choice.CHANGE, Choice.EDIT)
+        ]
         choice = data.draw(st.sampled_from(choices))
         word = Word(
             choice=choice,
@@ -230,8 +242,9 @@ def _run(examples):
     run_state_machine_as_test(Anything, settings=facts_settings)
 
 
-def test_any_order_of_events_keeps_the_promises(db):
-    _run(40)
+@pytest.mark.parametrize("batch", range(8))
+def test_any_order_of_events_keeps_the_promises(db, batch):
+    _run(25)
 
 
 @pytest.mark.slow

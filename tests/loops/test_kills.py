@@ -13,7 +13,16 @@ from tracker import services as tracker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-POINTS = ("taken", "opened", "before boundary", "in boundary", "after boundary", "claimed", "ran", "released")
+POINTS = (
+    "taken",
+    "opened",
+    "before boundary",
+    "in boundary",
+    "after boundary",
+    "claimed",
+    "ran",
+    "released",
+)
 DEAD = {"host": "", "boot_id": "another boot", "pid": 1, "start_ticks": 1, "mark": ""}
 
 
@@ -69,7 +78,9 @@ def check_invariants(session):
     ]
     assert recorded == sorted(set(recorded)), "an iteration was recorded twice"
     assert recorded == [row.number for row in rows if row.ended_at]
-    seqs = list(LogEntry.objects.filter(session=session).order_by("seq").values_list("seq", flat=True))
+    seqs = list(
+        LogEntry.objects.filter(session=session).order_by("seq").values_list("seq", flat=True)
+    )
     assert seqs == list(range(1, len(seqs) + 1))
     cached = controllers.state_to_json(Fold.load(session).state)
     session.fold = None
@@ -78,7 +89,9 @@ def check_invariants(session):
 
 @pytest.mark.parametrize("turn", [1, 2, 3])
 @pytest.mark.parametrize("name", POINTS)
-def test_a_kill_at_any_point_costs_at_most_the_step_it_hit(new_session, world, project, me, name, turn):
+def test_a_kill_at_any_point_costs_at_most_the_step_it_hit(
+    new_session, world, project, me, name, turn
+):
     session = new_session()
     tracker.file_task(project, by=me, title="Add a file")
     w = world(HONEST)

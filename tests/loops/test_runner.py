@@ -16,7 +16,6 @@ from loops.models import Answer, Iteration, LogEntry, Session, Transition
 from loops.snapshots import Fold
 from tests.loops import behaviours as act
 from tests.loops.behaviours import HONEST
-from tests.loops.world import World
 from tracker import services as tracker
 from tracker.errors import Conflict, Invalid
 
@@ -99,7 +98,15 @@ def test_a_requirement_edited_during_the_last_done_takes_that_done_back(
     w = world({Role.WORKER: edits_once, Role.REVIEWER: act.honest_reviewer})
     run(session, w)
     assert session.end_reason == "no_op"
-    assert outcomes(session) == ["DONE", "REVIEW_CLEAN", "DONE", "REVIEW_CLEAN", "DONE", "REVIEW_CLEAN", "DONE"]
+    assert outcomes(session) == [
+        "DONE",
+        "REVIEW_CLEAN",
+        "DONE",
+        "REVIEW_CLEAN",
+        "DONE",
+        "REVIEW_CLEAN",
+        "DONE",
+    ]
 
 
 def test_the_last_allowed_iteration_that_proves_done_ends_done(new_session, world):

@@ -149,7 +149,9 @@ class World:
             session_ref=self.session.ref,
             reference=work.reference,
             role=work.role,
-            by=tracker.agent(self.session.project, work.role.value, self.session.ref, work.reference),
+            by=tracker.agent(
+                self.session.project, work.role.value, self.session.ref, work.reference
+            ),
             head=lambda: self.workspace.head,
             blob=self.workspace.blob,
         )

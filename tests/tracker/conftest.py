@@ -1,18 +1,10 @@
 """A project with one requirement and the usual actors. The database is a file, as in production."""
 
 import pytest
-from django.conf import settings
 
 from tracker import services
 
 TEXT = "# Imports\nEvery import is used.\nNo line is longer than 100 characters.\n"
-
-
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory):
-    database = settings.DATABASES["default"]
-    if "sqlite" in database["ENGINE"]:
-        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("db") / "test.sqlite3")
 
 
 @pytest.fixture

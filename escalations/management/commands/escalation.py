@@ -23,7 +23,9 @@ class Command(PersonCommand):
         decide = verb("decide", self.decide, "Settle a question for good.")
         decide.add_argument("id", type=int)
         choice = decide.add_mutually_exclusive_group(required=True)
-        choice.add_argument("--approve", action="store_true", help="end the session; needs --evidence")
+        choice.add_argument(
+            "--approve", action="store_true", help="end the session; needs --evidence"
+        )
         choice.add_argument("--reject", metavar="REASON")
         choice.add_argument("--answer", metavar="TEXT", help="words for the next prompts")
         choice.add_argument("--amend", metavar="R-N", help="edit a requirement; needs --file")
@@ -34,7 +36,9 @@ class Command(PersonCommand):
         decide.add_argument("--attempts", type=int, default=0, help="with --reject: more attempts")
         decide.add_argument("--file", help="with --amend: the new text (- = standard input)")
         entry = decide.add_mutually_exclusive_group()
-        entry.add_argument("--dismiss", action="store_true", help="with --answer: dismiss the entry")
+        entry.add_argument(
+            "--dismiss", action="store_true", help="with --answer: dismiss the entry"
+        )
         entry.add_argument("--reopen", action="store_true", help="with --answer: reopen the entry")
         entry.add_argument("--task", action="store_true", help="with --answer: make it a task")
 
@@ -92,4 +96,6 @@ def _grant(text: str) -> tuple[str, int]:
     try:
         return name, int(amount)
     except ValueError:
-        raise Invalid(f"A grant reads LIMIT=NUMBER, for example iterations=20; {text!r} does not.") from None
+        raise Invalid(
+            f"A grant reads LIMIT=NUMBER, for example iterations=20; {text!r} does not."
+        ) from None

@@ -59,7 +59,7 @@ class Command(PersonCommand):
         found = Session.objects.select_related("project").order_by("-pk")
         rows = [sessions.line(s) | {"waiting_for": records.open_of(s)} for s in found]
         lines = [
-            f"S-{r['id']}  {r['project']}  {r['end_reason'] or r['state']}  "
+            f"S-{r['id']}  {r['project']}  {_state(r)}  "
             f"{r['iteration_count']} iterations{_asked(r)}"
             for r in rows
         ]
@@ -69,9 +69,12 @@ class Command(PersonCommand):
         session = services.get_session(options["id"])
         data = _whole(session)
         lines = [
-            f"{session.ref} on {data['project']}: {data['end_reason'] or data['state']}{_asked(data)}",
+            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}",
             *([data["end_sentence"]] if data["end_sentence"] else []),
-            *(f"  {i['number']:>3} {i['role']:<9} {i['outcome'] or '…'}" for i in data["iterations"]),
+            *(
+                f"  {i['number']:>3} {i['role']:<9} {i['outcome'] or '…'}"
+                for i in data["iterations"]
+            ),
             *(f"Not done: {why['text']}" for why in data["why_not_done"]),
         ]
         return Answer(data, "\n".join(lines))
@@ -88,6 +91,10 @@ def _whole(session: Session) -> dict[str, Any]:
     return sessions.whole(session) | {"waiting_for": records.open_of(session)}
 
 
+def _state(row: dict[str, Any]) -> str:
+    return str(row["end_reason"] or row["state"])
+
+
 def _asked(row: dict[str, Any]) -> str:
     return "".join(f"; E-{w['escalation']} waits ({w['kind']})" for w in row["waiting_for"])
 
@@ -102,7 +109,9 @@ def _config(options: Options) -> dict[str, Any]:
         if not isinstance(config, dict):
             raise Invalid(f"{options['config']} holds no JSON object.")
     agents = dict(_pair(text, "ROLE=NAME") for text in options["agent"])
-    limits = {name: _number(amount) for name, amount in (_pair(x, "LIMIT=N") for x in options["limit"])}
+    limits = {
+        name: _number(amount) for name, amount in (_pair(x, "LIMIT=N") for x in options["limit"])
+    }
     named = {role: services.agent_config(name) for role, name in agents.items()}
     return config | {
         "agents": {**config.get("agents", {}), **named},

@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--file", default="REQUIREMENTS.md", help="spec-editor: file to rewrite")
     made.add_argument("--marker", default="", help="git-attacker: file that proves the attack")
     made.add_argument("--manage", default="", help="self-approver: another manage.py")
+    made.add_argument("--data", default="", help="self-approver: the data folder, as if guessed")
     return made
 
 

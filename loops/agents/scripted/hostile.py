@@ -30,24 +30,19 @@ def task_forger(tools: Tools) -> None:
 
 def self_approver(tools: Tools) -> None:
     """Any role: answers its own questions by people's commands, with and without its marks."""
-    tools.loopwatch("escalation", "decide", "1", "--answer", "go on", "--dismiss")
-    for way in _ways_to_command(tools):
-        for environ in (tools.environ, _without_marks(tools.environ)):
-            for command in (
-                ("escalation", "decide", "1", "--answer", "go on", "--dismiss"),
-                ("escalation", "decide", "1", "--grant", "iterations=1000"),
-                ("session", "stop", "1"),
-                ("task", "file", "--project", "demo", "--title", "mine"),
-                ("login-link",),
-            ):
-                _report(tools, command, tools.run(*way, *command, environ=environ))
+    decide = ("escalation", "decide", "1", "--answer", "go on", "--dismiss")
+    tools.loopwatch(*decide)
+    attempts = [(_manage(tools), each) for each in (decide, ("session", "stop", "1"))]
+    attempts.append(((str(Path(sys.executable).with_name("loopwatch")),), decide))
+    # where no sandbox hides it, the data folder is what makes such a command count
+    there = {"LOOPWATCH_DATA": tools.options.data} if tools.options.data else {}
+    for environ in (tools.environ | there, _without_marks(tools.environ) | there):
+        for way, command in attempts:
+            _report(tools, command, tools.run(*way, *command, environ=environ))
 
 
-def _ways_to_command(tools: Tools) -> list[tuple[str, ...]]:
-    manage = Path(tools.options.manage or _ROOT / "manage.py")
-    ways: list[tuple[str, ...]] = [(sys.executable, str(manage))] if manage.exists() else []
-    beside = Path(sys.executable).with_name("loopwatch")
-    return [*ways, (str(beside),)] if beside.exists() else ways
+def _manage(tools: Tools) -> tuple[str, ...]:
+    return (sys.executable, tools.options.manage or str(_ROOT / "manage.py"))
 
 
 def _without_marks(environ: dict[str, str]) -> dict[str, str]:

@@ -14,7 +14,9 @@ class Command(PersonCommand):
     help = "Keep credentials for agents, encrypted."
 
     def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
-        keep = verb("set", self.keep, "Keep or replace a secret; its value comes by standard input.")
+        keep = verb(
+            "set", self.keep, "Keep or replace a secret; its value comes by standard input."
+        )
         keep.add_argument("name", help="short name: a-z, 0-9 and -")
         verb("list", self.list, "List the names.")
 

@@ -20,8 +20,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
 from loops import broker, premises
-from loops.demo import ensure_demo
 from loops.cli import DJANGO_OPTIONS
+from loops.demo import ensure_demo
 from loops.environment import BadSetting, text
 from loops.supervisor import Child, Program, Supervisor
 from tracker.commands import user_name

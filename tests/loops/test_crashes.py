@@ -1,0 +1,170 @@
+"""Real processes, really killed: nothing is lost but the step that was hit, and no step is ever
+worked on by two agents (DESIGN 3). The agents themselves check that by a lock file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+from loops.agents import scripted
+from tests.conftest import TOP, eventually, plain_environment, require
+from tests.loops.upping import Up
+
+pytestmark = pytest.mark.once
+LEASE = 3
+SLACK = 10  # seconds that a loaded machine may take for starting processes
+POINTS = (
+    "taken", "opened", "before boundary", "in boundary", "after boundary", "claimed",
+    "agent started", "ran", "released",
+)  # fmt: skip
+
+
+class Site:
+    """A data folder with a project, a running `up` and one session that goes on for long."""
+
+    def __init__(self, base, mode):
+        self.base, self.data, self.crashes = base, base / "data", base / "crashes"
+        self.crashes.mkdir()
+        self.env = plain_environment(
+            LOOPWATCH_DATA=str(self.data),
+            LOOPWATCH_LEASE_SECONDS=str(LEASE),
+            LOOPWATCH_CONFINEMENT=mode,
+            LOOPWATCH_CRASH_FOLDER=str(self.crashes),
+        )
+        self.up = Up(self.data, env=self.env)
+
+    def command(self, *words, expect=0):
+        ran = subprocess.run(
+            [sys.executable, str(TOP / "manage.py"), *words], env=self.env,
+            capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert ran.returncode == expect, ran.stderr + ran.stdout
+        return json.loads(ran.stdout) if "--json" in words else ran.stdout
+
+    def begin(self):
+        repo = self.base / "repo"
+        repo.mkdir()
+        (repo / "app.txt").write_text("hello\n")
+        git = ["git", "-C", str(repo), "-c", "user.name=t", "-c", "user.email=t@localhost"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+            subprocess.run([*git, *words], check=True)
+        self.command("project", "add", "p", str(repo))
+        spec = self.base / "spec.md"
+        spec.write_text("app.txt is there.\n")
+        self.command("req", "edit", "p", "--file", str(spec))
+        self.lock = self.base / "lock"
+        pause = ("--pause", "0.3", "--lock", str(self.lock))
+        agents = {
+            "worker": {"argv": scripted.argv("gold-plater", *pause)},
+            "reviewer": {"argv": scripted.argv("reviewer", *pause)},
+        }
+        config = self.base / "config.json"
+        config.write_text(json.dumps({"agents": agents, "limits": {"iterations": 400}}))
+        return self.command("session", "start", "p", "--config", str(config), "--json")["id"]
+
+    def rows(self, sql):
+        with closing(sqlite3.connect(self.data / "db.sqlite3", timeout=20)) as link:
+            return link.execute(sql).fetchall()
+
+    def claimed(self):
+        return self.rows("SELECT COALESCE(MAX(number), 0) FROM loops_iteration")[0][0]
+
+    def wait_for_next_step(self, since, within=60):
+        """Seconds until an iteration after `since` was claimed."""
+        began = time.monotonic()
+        eventually(lambda: self.claimed() > since, within=within, what=f"a step after {since}")
+        return time.monotonic() - began
+
+    def running_pid(self):
+        """The agent's process on record, once a step is in flight."""
+
+        def look():
+            found = self.rows("SELECT process FROM loops_session")[0][0]
+            return found and json.loads(found)
+
+        return eventually(look, within=60, what="an agent on record")
+
+    def check(self):
+        assert not self.lock.with_name("lock.two-at-once").exists(), "two agents at one step"
+        rows = self.rows("SELECT number, outcome, ended_at FROM loops_iteration ORDER BY number")
+        assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
+        assert all(outcome for _, outcome, ended in rows if ended)
+        assert sum(ended is None for _, _, ended in rows) <= 1
+        entries = self.rows("SELECT seq, kind, payload FROM loops_logentry ORDER BY seq")
+        assert [row[0] for row in entries] == list(range(1, len(entries) + 1))
+        recorded = [json.loads(p)["evidence"]["number"] for _, k, p in entries if k == "recorded"]
+        assert recorded == [number for number, _, ended in rows if ended]
+        return [outcome for _, outcome, _ in rows]
+
+
+@pytest.fixture(params=["bubblewrap", "shim"])
+def site(request, tmp_path):
+    if request.param == "bubblewrap":
+        require("bwrap")
+    site = Site(tmp_path, request.param)
+    with site.up:
+        site.up.wait_ready()
+        yield site
+
+
+def test_a_kill_at_every_point_between_claim_and_enqueue_costs_one_step(site):
+    site.begin()
+    site.wait_for_next_step(0)
+    took = {}
+    for name in POINTS:
+        flag = site.crashes / name
+        flag.touch()
+        eventually(lambda flag=flag: not flag.exists(), within=90, what=f"the kill at {name}")
+        took[name] = site.wait_for_next_step(site.claimed())
+        site.wait_for_next_step(site.claimed() + 1)  # a success: three losses in a row would ask
+    outcomes = site.check()
+    assert outcomes.count("INTERRUPTED") <= len(POINTS)
+    assert max(took.values()) < LEASE + 2 + SLACK, took
+
+
+def test_any_process_may_be_killed_in_the_middle_of_an_iteration(site):
+    session = site.begin()
+    for part in ("worker", "pool", "web", "broker", "clock", "agent", "up"):
+        running = site.running_pid()
+        since = site.claimed()
+        kill(site, part, running)
+        site.wait_for_next_step(since + 1)
+        site.check()
+    site.command("session", "stop", str(session))
+    eventually(
+        lambda: site.rows("SELECT state FROM loops_session")[0][0] == "ended",
+        within=60,
+        what="the end",
+    )
+    os.kill(site.up.process.pid, signal.SIGINT)
+    site.up.process.wait(60)
+    site.up.wait_gone()
+
+
+def kill(site, part, running):
+    if part == "up":
+        os.kill(site.up.process.pid, signal.SIGKILL)
+        site.up.process.wait(30)
+        site.up.wait_gone()
+        site.up = Up(site.data, env=site.env)
+        site.up.wait_ready()
+        return
+    if part == "agent":
+        pid = running["pid"]
+    elif part == "pool":
+        worker = site.up.pid("worker")
+        pid = next(iter(site.up.members(worker) - {running["pid"]}), worker)
+    else:
+        pid = site.up.pid(part)
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        assert part == "agent"  # it had just ended by itself
