@@ -66,19 +66,27 @@ class DecisionForm(Inputs):
             self._add(f"text_{choice}", WORDS[choice], widget=lines(3))
         if Choice.GRANT in self.offered and limit:
             self.fields["amount_grant"] = forms.IntegerField(
-                min_value=1, required=False, initial=10, label=limit_label or limit,
+                min_value=1,
+                required=False,
+                initial=10,
+                label=limit_label or limit,
                 widget=forms.NumberInput(
                     attrs={"class": "in in-n", "inputmode": "numeric", "data-says": "grant"}
                 ),
             )
         if Choice.ANSWER in self.offered and has_subject:
             self.fields["disposition_answer"] = forms.ChoiceField(
-                choices=DISPOSITIONS, initial="reopen", required=False, label="The entry",
+                choices=DISPOSITIONS,
+                initial="reopen",
+                required=False,
+                label="The entry",
                 widget=forms.RadioSelect,
             )
         if Choice.AMEND in self.offered:
             self.fields["requirement_amend"] = forms.ChoiceField(
-                choices=list(requirements), required=False, label="Requirement",
+                choices=list(requirements),
+                required=False,
+                label="Requirement",
                 widget=forms.Select(attrs={"class": "in"}),
             )
             self._add("document_amend", "Its new text", widget=lines(8, extra="mono"))

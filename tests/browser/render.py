@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[2]
 def prepare() -> None:
     """Make templates and forms usable when no Django settings are in force (plain script)."""
     if not settings.configured:
-        settings.configure(USE_TZ=True, TIME_ZONE="UTC", STATIC_URL="/static/", USE_THOUSAND_SEPARATOR=False)
+        settings.configure(
+            USE_TZ=True, TIME_ZONE="UTC", STATIC_URL="/static/", USE_THOUSAND_SEPARATOR=False
+        )
         django.setup()
 
 
@@ -88,7 +90,17 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
     }
 
 
-STILL = ("login", "login-used", "account", "403", "404", "409", "new-session", "new-session-refused", "new-project")
+STILL = (
+    "login",
+    "login-used",
+    "account",
+    "403",
+    "404",
+    "409",
+    "new-session",
+    "new-session-refused",
+    "new-project",
+)
 
 
 def render(name: str) -> str:
@@ -97,5 +109,3 @@ def render(name: str) -> str:
     with time_machine.travel(story.NOW, tick=False):
         frame = story.frame(current, live=name not in STILL, age=48.0 if name == "silent" else 3.2)
         return engine().get_template(template).render({"frame": frame, "page": make()})
-
-
