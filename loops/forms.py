@@ -40,7 +40,7 @@ class NewSessionForm(Inputs):
         label="Goal",
         widget=lines(3),
         required=False,
-        help_text="Becomes a requirement of this session. May be empty if requirements are in scope.",
+        help_text="Becomes a requirement of this session. Needed only without requirements.",
     )
     scope = forms.ChoiceField(
         label="Requirements",

@@ -14,10 +14,10 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 from tests.browser.render import ROOT, render
 
 CHROMIUM = "/usr/bin/chromium"
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self' ws:; form-action 'self'; base-uri 'none'"
-)
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+).split()
 ORIGIN = "http://127.0.0.1:9"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
