@@ -107,5 +107,6 @@ def render(name: str) -> str:
     prepare()
     template, current, make = pages()[name]
     with time_machine.travel(story.NOW, tick=False):
-        frame = story.frame(current, live=name not in STILL, age=48.0 if name == "silent" else 3.2)
+        age, count = 48.0 if name == "silent" else 3.2, 0 if name.endswith("-empty") else 2
+        frame = story.frame(current, live=name not in STILL, age=age, count=count)
         return engine().get_template(template).render({"frame": frame, "page": make()})

@@ -14,10 +14,16 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 from tests.browser.render import ROOT, render
 
 CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 ORIGIN = "http://127.0.0.1:9"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -63,7 +69,8 @@ def _answer(route: Route) -> None:
     elif path.startswith("/changes"):
         route.fulfill(json={"seq": 812, "changed": []})
     elif path.startswith("/health"):
-        route.fulfill(json={"seconds": 3.2})
+        is_silent = route.request.headers.get("referer", "").endswith("/silent")
+        route.fulfill(json={"seconds": 48.0 if is_silent else 3.2})
     elif path.count("/") == 1:
         html = render(path[1:])
         route.fulfill(
