@@ -46,7 +46,7 @@ class NewSessionForm(Inputs):
         label="Requirements",
         initial="all",
         widget=forms.RadioSelect,
-        choices=(("all", "All"), ("chosen", "Chosen"), ("none", "Only the goal")),
+        choices=(("all", "All"), ("chosen", "Chosen"), ("none", "Goal only")),
     )
     documents = forms.MultipleChoiceField(
         required=False, label="Documents", widget=forms.CheckboxSelectMultiple
