@@ -5,6 +5,8 @@ const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 function mark(text, needles) {
   const span = document.createElement("span");
   const lower = text.toLowerCase();
+  const phrase = needles.join(" ");
+  if (lower.includes(phrase)) needles = [phrase];
   let at = 0;
   const hits = needles.map((n) => [lower.indexOf(n), n.length]).filter(([i]) => i >= 0).sort((a, b) => a[0] - b[0]);
   for (const [start, length] of hits) {
