@@ -119,6 +119,8 @@ class DecisionForm(Inputs):
                 word["grants"] = {self.limit: amount}
             else:
                 self.add_error("amount_grant", "Say how many more to allow.")
+        if choice is Choice.AMEND and not word["requirement"]:
+            self.add_error("requirement_amend", "Choose the requirement to amend.")
         if choice is Choice.AMEND and not word["document"].strip():
             self.add_error("document_amend", "Give the requirement's new text.")
         return word
