@@ -65,24 +65,40 @@ class DecisionForm(Inputs):
         for choice in self.offered:
             self._add(f"text_{choice}", WORDS[choice], widget=lines(3))
         if Choice.GRANT in self.offered and limit:
-            self.fields["amount_grant"] = forms.IntegerField(
-                min_value=1, required=False, initial=10, label=limit_label or limit,
-                widget=forms.NumberInput(
-                    attrs={"class": "in in-n", "inputmode": "numeric", "data-says": "grant"}
-                ),
-            )
+            self._add_amount(limit_label or limit)
         if Choice.ANSWER in self.offered and has_subject:
-            self.fields["disposition_answer"] = forms.ChoiceField(
-                choices=DISPOSITIONS, initial="reopen", required=False, label="The entry",
-                widget=forms.RadioSelect,
-            )
+            self._add_disposition()
         if Choice.AMEND in self.offered:
-            self.fields["requirement_amend"] = forms.ChoiceField(
-                choices=list(requirements), required=False, label="Requirement",
-                widget=forms.Select(attrs={"class": "in"}),
-            )
-            self._add("document_amend", "Its new text", widget=lines(8, extra="mono"))
-            self.fields["document_amend"].initial = document
+            self._add_requirement(list(requirements), document)
+
+    def _add_amount(self, label: str) -> None:
+        attrs = {"class": "in in-n", "inputmode": "numeric", "data-says": "grant"}
+        self.fields["amount_grant"] = forms.IntegerField(
+            label=label,
+            min_value=1,
+            required=False,
+            initial=10,
+            widget=forms.NumberInput(attrs=attrs),
+        )
+
+    def _add_disposition(self) -> None:
+        self.fields["disposition_answer"] = forms.ChoiceField(
+            label="The entry",
+            choices=DISPOSITIONS,
+            initial="reopen",
+            required=False,
+            widget=forms.RadioSelect,
+        )
+
+    def _add_requirement(self, requirements: list[tuple[str, str]], document: str) -> None:
+        self.fields["requirement_amend"] = forms.ChoiceField(
+            label="Requirement",
+            choices=requirements,
+            required=False,
+            widget=forms.Select(attrs={"class": "in"}),
+        )
+        self._add("document_amend", "Its new text", widget=lines(8, extra="mono"))
+        self.fields["document_amend"].initial = document
 
     def _add(self, name: str, label: str, widget: forms.Textarea) -> None:
         widget.attrs["class"] = f"in {widget.attrs.pop('extra', '')}".strip()
@@ -111,6 +127,8 @@ class DecisionForm(Inputs):
                 word["grants"] = {self.limit: amount}
             else:
                 self.add_error("amount_grant", "Say how many more to allow.")
+        if choice is Choice.AMEND and not word["requirement"]:
+            self.add_error("requirement_amend", "Choose the requirement to amend.")
         if choice is Choice.AMEND and not word["document"].strip():
             self.add_error("document_amend", "Give the requirement's new text.")
         return word

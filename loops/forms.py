@@ -18,8 +18,13 @@ Choices = Iterable[tuple[str, str]]
 
 
 def _number(label: str, unit: str, initial: int | None, **kwargs: Any) -> forms.IntegerField:
-    widget = forms.NumberInput(attrs={"extra": "in-n", "inputmode": "numeric", "data-unit": unit})
-    return forms.IntegerField(label=label, initial=initial, widget=widget, **kwargs)
+    """Return a field for a positive number; `unit` stands behind it in the error's sentence."""
+    widget = forms.NumberInput(attrs={"extra": "in-n", "inputmode": "numeric"})
+    sentence = f"{label} ({unit}) is a whole number from 1; zero and nothing are refused."
+    messages = dict.fromkeys(("min_value", "required", "invalid"), sentence)
+    return forms.IntegerField(
+        label=label, initial=initial, widget=widget, min_value=1, error_messages=messages, **kwargs
+    )
 
 
 class NewSessionForm(Inputs):
@@ -32,12 +37,16 @@ class NewSessionForm(Inputs):
     project = forms.ChoiceField(label="Project")
     base = forms.ChoiceField(label="Start from", required=False)
     goal = forms.CharField(
-        label="Goal", widget=lines(3), required=False,
-        help_text="Becomes a requirement of this session. May be empty when requirements are chosen.",
+        label="Goal",
+        widget=lines(3),
+        required=False,
+        help_text="Becomes a requirement of this session. Needed only without requirements.",
     )
     scope = forms.ChoiceField(
-        label="Requirements", initial="all", widget=forms.RadioSelect,
-        choices=(("all", "All of the spec"), ("chosen", "Chosen ones"), ("none", "Only the goal")),
+        label="Requirements",
+        initial="all",
+        widget=forms.RadioSelect,
+        choices=(("all", "All"), ("chosen", "Chosen"), ("none", "Goal only")),
     )
     documents = forms.MultipleChoiceField(
         required=False, label="Documents", widget=forms.CheckboxSelectMultiple
@@ -48,20 +57,22 @@ class NewSessionForm(Inputs):
     worker = forms.ChoiceField(label="Worker")
     reviewer = forms.ChoiceField(label="Reviewer")
     coach = forms.ChoiceField(label="Coach", required=False)
-    review_every = _number("Review after", "work turns", 3, min_value=1)
-    coach_every = _number("Coach after", "worker turns", 8, min_value=1)
+    review_every = _number("Review after", "work turns", 3)
+    coach_every = _number("Coach after", "worker turns", 8)
     done_mode = forms.ChoiceField(
         label="Done when", choices=DONE_MODES, initial="agent", widget=forms.RadioSelect
     )
     script = forms.CharField(
-        label="Script", required=False, widget=mono(),
+        label="Script",
+        required=False,
+        widget=mono(),
         help_text="Path in the repository. A copy is taken at the start; agents cannot change it.",
     )
-    iterations = _number("Iterations", "at most", 40, min_value=1)
-    hours = _number("Time", "hours", 8, min_value=1)
-    no_progress = _number("Without a change", "in a row", 6, min_value=1)
-    tokens = _number("Tokens", "million", None, min_value=1, required=False)
-    money = _number("Money", "dollars", None, min_value=1, required=False)
+    iterations = _number("Iterations", "at most", 40)
+    hours = _number("Time", "hours", 8)
+    no_progress = _number("Without a change", "in a row", 6)
+    tokens = _number("Tokens", "million", None, required=False)
+    money = _number("Money", "dollars", None, required=False)
     no_tokens = forms.BooleanField(label="No token limit", required=False, initial=True)
     no_money = forms.BooleanField(label="No money limit", required=False, initial=True)
 
@@ -107,6 +118,4 @@ class NewSessionForm(Inputs):
 
 
 class StopForm(Inputs):
-    reason = forms.CharField(
-        label="Reason, shown in the history", required=False, max_length=300
-    )
+    reason = forms.CharField(label="Reason, shown in the history", required=False, max_length=300)

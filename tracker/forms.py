@@ -20,7 +20,12 @@ class Inputs(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
+        for name, field in self.fields.items():
+            if (
+                field.error_messages.get("required")
+                == forms.Field.default_error_messages["required"]
+            ):
+                field.error_messages["required"] = f"{field.label or name.capitalize()} is missing."
             widget = field.widget
             if isinstance(widget, forms.RadioSelect | forms.CheckboxInput | forms.HiddenInput):
                 continue
@@ -85,8 +90,11 @@ class FileForm(Inputs):
         data = super().clean() or {}
         kind = data.get("kind", "")
         if kind == "code":
-            self._need(data, "cites", "A code bug needs the requirement it contradicts. If none "
-                       "fits, file a spec bug.")
+            self._need(
+                data,
+                "cites",
+                "A code bug needs the requirement it contradicts. If none fits, file a spec bug.",
+            )
             self._need(data, "contradiction", "Say how the code contradicts that line.")
             return data | {"text": "", "quote": self._quotes.get(data.get("cites", ""), "")}
         if kind == "task":
@@ -146,31 +154,45 @@ class ProjectForm(Inputs):
     """A repository and how the loop prepares and checks it. Lists are one entry per line."""
 
     name = forms.SlugField(
-        label="Name", max_length=60, help_text="Lower case letters, digits and hyphens.",
+        label="Name",
+        max_length=60,
+        help_text="Lower case letters, digits and hyphens.",
         widget=mono(),
     )
     repo_path = forms.CharField(
-        label="Repository", widget=mono(),
+        label="Repository",
+        widget=mono(),
         help_text="Full path of a git repository on this machine. Nothing in it is ever changed: "
         "each session works in its own clone.",
     )
     subpath = forms.CharField(
-        label="Path inside it", required=False, widget=mono(),
+        label="Path inside it",
+        required=False,
+        widget=mono(),
         help_text="Only files under it may change. Empty means all of the repository.",
     )
     extra_paths = forms.CharField(
-        label="Other paths that may change", required=False, widget=lines(2, extra="mono"),
+        label="Other paths that may change",
+        required=False,
+        widget=lines(2, extra="mono"),
         help_text="One per line, for example a lockfile at the root.",
     )
     prepare = forms.CharField(
-        label="Prepare", required=False, widget=mono(),
+        label="Prepare",
+        required=False,
+        widget=mono(),
         help_text="Runs before checks, with network. Its result is never evidence.",
     )
     check_command = forms.CharField(
-        label="Check", required=False, widget=mono(), help_text="For example: pytest -q",
+        label="Check",
+        required=False,
+        widget=mono(),
+        help_text="For example: pytest -q",
     )
     accepted_leftovers = forms.CharField(
-        label="Files that checks leave behind", required=False, widget=lines(2, extra="mono"),
+        label="Files that checks leave behind",
+        required=False,
+        widget=lines(2, extra="mono"),
         help_text="One pattern per line. The loop ignores them.",
     )
 

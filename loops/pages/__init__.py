@@ -1,1 +1,1 @@
-"""What the templates of loops show: plain values and geometry, no database (one module per page)."""
+"""What the templates of loops show: values and geometry, no database (one module per page)."""

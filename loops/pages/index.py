@@ -112,7 +112,9 @@ class IndexPage:
         return sum(len(group.rows) for group in self.groups)
 
 
-def mini_strip(turns: Sequence[tuple[Role, Outcome | None]], *, is_waiting: bool = False) -> MiniStrip:
+def mini_strip(
+    turns: Sequence[tuple[Role, Outcome | None]], *, is_waiting: bool = False
+) -> MiniStrip:
     """Return the strip of the last turns (role, outcome; None = runs now), oldest first.
 
     is_waiting: the newest bar is followed by one for the person that the loop waits for.

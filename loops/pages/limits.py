@@ -37,7 +37,9 @@ def bar(used: float, most: float, label: str) -> Bar:
     return Bar(percent=round(percent, 1), tone=tone, label=label)
 
 
-def budget(name: str, *, used: float, most: float | None, used_words: str, most_words: str = "") -> Budget:
+def budget(
+    name: str, *, used: float, most: float | None, used_words: str, most_words: str = ""
+) -> Budget:
     """Return one budget. most: None is an explicit "none"; then there is no bar."""
     if most is None:
         return Budget(name=name, used=used_words, note="no limit set")

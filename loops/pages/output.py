@@ -101,7 +101,9 @@ class DiffPart:
 def diff_files(text: str) -> tuple[DiffFile, ...]:
     """Parse a unified git diff. Binary files and mode changes become a note without rows."""
     chunks = re.split(r"(?m)^(?=diff --git )", text)
-    return tuple(_diff_file(chunk.splitlines()) for chunk in chunks if chunk.startswith("diff --git"))
+    return tuple(
+        _diff_file(chunk.splitlines()) for chunk in chunks if chunk.startswith("diff --git")
+    )
 
 
 def _diff_file(lines: list[str]) -> DiffFile:

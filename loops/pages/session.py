@@ -217,3 +217,19 @@ class SessionPage:
     notice: NoticePart | None = None
     timeline: Timeline | None = None
     iteration: IterationPart | None = None
+
+
+# Name of a part -> its template. A part is served alone with {name: getattr(page, name)} and its
+# root carries data-part="<name>"; live frames name parts by these names.
+PARTS = {
+    "status": "loops/_status.html",
+    "actions": "loops/_actions.html",
+    "notice": "loops/_notice.html",
+    "timeline": "loops/_timeline.html",
+    "rows": "loops/_iteration_rows.html",
+    "iteration": "loops/_iteration.html",
+    "why": "loops/_why_not_done.html",
+    "limits": "loops/_limits.html",
+    "edits": "loops/_spec_edits.html",
+    "cost": "loops/_cost.html",
+}

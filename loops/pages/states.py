@@ -81,12 +81,16 @@ def end_chip(end: EndReason) -> Chip:
     return _ENDS[end]
 
 
-def outcome_chip(outcome: Outcome | None, *, findings: int = 0, guidance: int | None = None) -> Chip:
+def outcome_chip(
+    outcome: Outcome | None, *, findings: int = 0, guidance: int | None = None
+) -> Chip:
     """Return the chip of an iteration; None = it runs now."""
     if outcome is None:
         return Chip("run", "run", "Running", spins=True)
     if outcome is Outcome.REVIEW_BUGS:
-        return Chip("bad", "bug", f"Review, {plural(findings, 'bug')}" if findings else "Review, bugs")
+        return Chip(
+            "bad", "bug", f"Review, {plural(findings, 'bug')}" if findings else "Review, bugs"
+        )
     if outcome is Outcome.COACH:
         return Chip("acc", "compass", f"Guidance v{guidance}" if guidance else "No change")
     return _OUTCOMES.get(outcome, Chip("off", "commit", outcome.value.capitalize()))

@@ -26,7 +26,7 @@ _STEPS = tuple(
 _TONES = {
     Outcome.DONE: ("c-ok", "check"),
     Outcome.CONFLICT: ("c-warn", "!"),
-    Outcome.REJECTED: ("c-lim", "×"),
+    Outcome.REJECTED: ("c-lim", "\u00d7"),
     Outcome.STALL: ("c-hatch", ""),
     Outcome.REVIEW_CLEAN: ("c-ok", "check"),
     Outcome.REVIEW_STALL: ("c-hatch", ""),
@@ -164,7 +164,9 @@ def timeline(
     right edge: the present, or the session's end."""
     start = min([turn.started_at for turn in turns[:1]] + [now])
     scale = _Scale(start, max(now, start + timedelta(seconds=1)))
-    lanes = tuple(Lane(role_word(role), LANE_TOP + LANE_STEP * row) for row, role in enumerate(roles))
+    lanes = tuple(
+        Lane(role_word(role), LANE_TOP + LANE_STEP * row) for row, role in enumerate(roles)
+    )
     rows = {role: lane.y for role, lane in zip(roles, lanes, strict=True)}
     top = LANE_TOP + LANE_STEP * len(lanes) + 17
     burn = _burn_down(open_bugs, scale, top)
@@ -286,6 +288,8 @@ def _description(turns: Sequence[Turn], points: Sequence[OpenBugs]) -> str:
     peak = max([point.count for point in points] + [0])
     now = points[-1].count if points else 0
     return (
-        f"{plural(len(turns), 'iteration')}. {plural(len(reviews), 'review')}, {clean} of them clean. "
-        f"Open code bugs peaked at {peak} and are {now} now. The same data is in the iteration list."
+        f"{plural(len(turns), 'iteration')}. "
+        f"{plural(len(reviews), 'review')}, {clean} of them clean. "
+        f"Open code bugs peaked at {peak} and are {now} now. "
+        "The same data is in the iteration list."
     )

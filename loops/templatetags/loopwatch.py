@@ -73,7 +73,7 @@ def thousands(number: int) -> str:
 
 @register.filter
 def without_amount(button: str) -> str:
-    """Return the words of a button before its number is known: "Grant {} more, resume" without {}."""
+    """Return the words of a button before its number is known: "Grant {} more" without {}."""
     return " ".join(button.replace("{}", "").split())
 
 

@@ -4,8 +4,8 @@ export function startDecision() {
   if (!form) return;
   for (const input of form.querySelectorAll("[data-says]")) {
     const say = form.querySelector(`.say-${input.dataset.says}`);
-    if (!say?.dataset.saying.includes("{}")) continue;
-    const write = () => { say.textContent = say.dataset.saying.replace("{}", input.value || "…"); };
+    if (!say?.dataset.saying.includes("{} ")) continue;
+    const write = () => { say.textContent = say.dataset.saying.replace("{} ", input.value ? `${input.value} ` : ""); };
     input.addEventListener("input", write);
     write();
   }

@@ -11,9 +11,9 @@ import { serverNow, span, wallTime } from "./clock.js";
 import { announce } from "./focus.js";
 import { appendLines, catchUpLog } from "./log.js";
 
-const STALE_AFTER = 5000, FETCH_EVERY = 500, LONGEST_WAIT = 30_000;
+const STALE_AFTER = 5000, ASK_EVERY = 4000, FETCH_EVERY = 500, LONGEST_WAIT = 30_000;
 const page = {
-  seq: 0, socket: null, tries: 0, heardAt: Date.now(), staleSince: 0, isPaused: false, missed: 0,
+  seq: 0, socket: null, tries: 0, heardAt: Date.now(), askedAt: Date.now(), staleSince: 0, isPaused: false, missed: 0,
   wanted: new Set(), isFetching: false, nextTry: 0, isCatchingUp: false,
 };
 const pill = () => document.querySelector("[data-live-pill]");
@@ -87,6 +87,7 @@ function onFrame(text) {
 async function catchUp() {
   if (page.isCatchingUp) return;
   page.isCatchingUp = true;
+  page.askedAt = Date.now();
   try {
     const answer = await fetch(`${document.body.dataset.catchUp}?after=${page.seq}`, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(String(answer.status));
@@ -157,7 +158,9 @@ function togglePause() {
 function watch() {
   const slept = Date.now() - page.lastLook > 15_000; // a page that slept is stale until its first fetch
   page.lastLook = Date.now();
-  if (slept || (page.staleSince && Date.now() > page.nextTry)) catchUp();
+  // Without a socket the page goes on by plain HTTP, so what it shows is at most 5 s old.
+  const isDeaf = page.socket?.readyState !== WebSocket.OPEN || page.staleSince;
+  if (slept || (isDeaf && Date.now() - page.askedAt > ASK_EVERY)) catchUp();
   show();
 }
 

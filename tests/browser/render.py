@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[2]
 def prepare() -> None:
     """Make templates and forms usable when no Django settings are in force (plain script)."""
     if not settings.configured:
-        settings.configure(USE_TZ=True, TIME_ZONE="UTC", STATIC_URL="/static/", USE_THOUSAND_SEPARATOR=False)
+        settings.configure(
+            USE_TZ=True, TIME_ZONE="UTC", STATIC_URL="/static/", USE_THOUSAND_SEPARATOR=False
+        )
         django.setup()
 
 
@@ -88,14 +90,23 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
     }
 
 
-STILL = ("login", "login-used", "account", "403", "404", "409", "new-session", "new-session-refused", "new-project")
+STILL = (
+    "login",
+    "login-used",
+    "account",
+    "403",
+    "404",
+    "409",
+    "new-session",
+    "new-session-refused",
+    "new-project",
+)
 
 
 def render(name: str) -> str:
     prepare()
     template, current, make = pages()[name]
     with time_machine.travel(story.NOW, tick=False):
-        frame = story.frame(current, live=name not in STILL, age=48.0 if name == "silent" else 3.2)
+        age, count = 48.0 if name == "silent" else 3.2, 0 if name.endswith("-empty") else 2
+        frame = story.frame(current, live=name not in STILL, age=age, count=count)
         return engine().get_template(template).render({"frame": frame, "page": make()})
-
-

@@ -14,12 +14,21 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 from tests.browser.render import ROOT, render
 
 CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 ORIGIN = "http://127.0.0.1:9"
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' ws:; form-action 'self'; base-uri 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self' ws:; form-action 'self'; base-uri 'none'"
+)
 AUDIT = (Path(__file__).parent / "audit.js").read_text()
 _STATIC = (ROOT / "static", Path(django_htmx.__file__).parent / "static")
 
@@ -32,7 +41,9 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-def open_page(chromium: Browser, name: str, *, width: int, height: int, theme: str, script: bool = True) -> Page:
+def open_page(
+    chromium: Browser, name: str, *, width: int, height: int, theme: str, script: bool = True
+) -> Page:
     """Show one page of the story. Faults of the console and of the policy are in `page.faults`."""
     page = chromium.new_page(
         viewport={"width": width, "height": height}, color_scheme=theme, java_script_enabled=script
@@ -58,9 +69,12 @@ def _answer(route: Route) -> None:
     elif path.startswith("/changes"):
         route.fulfill(json={"seq": 812, "changed": []})
     elif path.startswith("/health"):
-        route.fulfill(json={"seconds": 3.2})
+        is_silent = route.request.headers.get("referer", "").endswith("/silent")
+        route.fulfill(json={"seconds": 48.0 if is_silent else 3.2})
     elif path.count("/") == 1:
         html = render(path[1:])
-        route.fulfill(body=html, content_type="text/html", headers={"Content-Security-Policy": POLICY})
+        route.fulfill(
+            body=html, content_type="text/html", headers={"Content-Security-Policy": POLICY}
+        )
     else:
         route.fulfill(body="", content_type="text/html")

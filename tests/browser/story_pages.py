@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF001 (told sentences stay on one line, as they are shown)
 """The other pages of the story: index, queue, tracker, spec, new session, messages."""
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from loops.pages.output import DiffPart, diff_files
 from loops.pages.plain import AccountPage, ErrorPage, LinkPage, NoLinkPage
 from loops.pages.states import POSSIBLE_ENDS, end_chip, state_chip
 from tests.browser import story
-from tests.browser.story_session import DIFF, log
+from tests.browser.story_session import log
+from tests.browser.story_texts import DIFF
 from tracker.forms import ProjectForm
 from tracker.pages.atoms import Act, CheckLine, Chip, Empty, Filter, Link, met, unmet
 from tracker.pages.project import NewProjectPage

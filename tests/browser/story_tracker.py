@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (told sentences stay on one line, as they are shown)
 """Tracker and spec of the story."""
 
 from __future__ import annotations

@@ -25,7 +25,9 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", pages())
-def test_a_page_passes_the_audit_at_every_width_in_both_themes(chromium: Browser, name: str) -> None:
+def test_a_page_passes_the_audit_at_every_width_in_both_themes(
+    chromium: Browser, name: str
+) -> None:
     page = open_page(chromium, name, width=WIDTHS[0], height=900, theme="light")
     found = []
     for width in WIDTHS:

@@ -71,7 +71,7 @@ class Coverage:
 
 
 def shares(parts: tuple[tuple[int, str], ...], gap: float = 0.5) -> tuple[Share, ...]:
-    """Return adjoining pieces of a bar of 100 in proportion to the counts; empty ones are left out."""
+    """Return adjoining pieces of a bar of 100, as wide as their counts; empty ones are left out."""
     total = sum(count for count, _tone in parts)
     pieces: list[Share] = []
     at = 0.0
@@ -87,7 +87,8 @@ def shares(parts: tuple[tuple[int, str], ...], gap: float = 0.5) -> tuple[Share,
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardPage:
     """sentence: what stands between the loop and done; session: the loop it speaks of, linked at
-    the end of the sentence. new: URL of the filing form. filing or entry fill the right panel."""
+    the end of the sentence. new: URL of the filing form. filing (only when it
+    was asked for) or entry fill the right panel; on small screens instead of the board."""
 
     project: str
     index: str
