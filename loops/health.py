@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import redis
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
@@ -15,6 +16,7 @@ from loops import clockwork
 ENGINE_LATE_SECONDS = 10.0
 
 
+@login_not_required
 @never_cache
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:

@@ -4,8 +4,10 @@ from django.urls import path
 from django.views.generic import TemplateView
 
 from loops.health import health
+from loops.views import login
 
 urlpatterns = [
     path("", TemplateView.as_view(template_name="loops/home.html"), name="home"),
     path("health/", health, name="health"),
+    path("login/", login.no_link, name="login"),
 ]

@@ -43,9 +43,9 @@ def test_health_tells_what_works_and_nothing_secret(running):
         assert (reply.status, reply.read()) == (200, b"")
 
 
-def test_the_first_page_and_its_style_are_served(running):
+def test_the_first_page_a_stranger_sees_and_its_style_are_served(running):
     with urllib.request.urlopen(f"{running.address}/", timeout=10) as page:
-        assert b"No pages yet" in page.read()
+        assert b"loopwatch login-link" in page.read()
     with urllib.request.urlopen(f"{running.address}/static/css/base.css", timeout=10) as style:
         assert style.headers["Content-Type"].startswith("text/css")
 
