@@ -11,7 +11,6 @@ from loops.pages.output import DiffFile, DiffPart, FileRow, FilesPart, diff_file
 from loops.reading.reading import Reading
 from loops.workspaces import Unusable
 from tracker.pages.atoms import Chip
-from tracker.pages.words import plural
 
 LONGEST_DIFF = 400_000  # characters
 MOST_ROWS = 4_000
@@ -93,7 +92,3 @@ def size(diff: DiffPart) -> tuple[int, int]:
     """Lines added and removed in what is shown."""
     return sum(file.added for file in diff.files), sum(file.removed for file in diff.files)
 
-
-def in_words(diff: DiffPart) -> str:
-    added, removed = size(diff)
-    return f"{plural(len(diff.files), 'file')}, +{added} −{removed}"

@@ -99,6 +99,13 @@ class Reading:
         return self.session.transitions.order_by("-id").first()
 
     @cached_property
+    def said_at(self) -> datetime | None:
+        """When the running iteration's newest output came; None before the first."""
+        if self.running is None:
+            return None
+        return self.running.pieces.order_by("-seq").values_list("at", flat=True).first()
+
+    @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The roles that this session has an agent for."""
         named = self.session.config.get("agents", {})
