@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.forms import BaseForm
-
 from escalations.models import Escalation, Status
 from escalations.reading import queue, words
 from loops.engine.values import EndReason, State
@@ -37,14 +35,13 @@ _TONES: dict[EndReason, tuple[Tone, str]] = {
 class View:
     """What of a session is looked at. pinned: one iteration, None = the newest. tab: its side.
     before: output lines before this one. rows_before: older rows of the list. may_steer: the
-    person may operate. stop_form: a stop that was refused."""
+    person may operate."""
 
     pinned: Iteration | None = None
     tab: Tab = "output"
     before: int | None = None
     rows_before: int | None = None
     may_steer: bool = False
-    stop_form: BaseForm | None = None
 
 
 def session_page(reading: Reading, view: View) -> SessionPage:
@@ -122,9 +119,7 @@ PARTS: Mapping[str, tuple[str, Callable[[Reading, View], Any]]] = {
     "status": ("loops/_status.html", lambda reading, view: head.status_part(reading)),
     "actions": (
         "loops/_actions.html",
-        lambda reading, view: head.actions_part(
-            reading, may_steer=view.may_steer, stop_form=view.stop_form
-        ),
+        lambda reading, view: head.actions_part(reading, may_steer=view.may_steer),
     ),
     "notice": ("loops/_notice.html", lambda reading, view: notice(reading)),
     "timeline": ("loops/_timeline.html", lambda reading, view: timeline_part(reading)),

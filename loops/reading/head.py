@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from django.forms import BaseForm
-
 from loops.agents.confine import Confinement, confinement
 from loops.engine.lifecycle import By, Move, moves
 from loops.engine.values import State
@@ -107,10 +105,8 @@ def _facts(reading: Reading) -> tuple[str, ...]:
     return roles, f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
 
 
-def actions_part(
-    reading: Reading, *, may_steer: bool, stop_form: BaseForm | None = None
-) -> ActionsPart:
-    """may_steer: False for viewers, who get links only. stop_form: one that was refused."""
+def actions_part(reading: Reading, *, may_steer: bool) -> ActionsPart:
+    """may_steer: False for viewers, who get links only."""
     if reading.is_ended:
         again = f"{links.NEW_SESSION}?project={reading.project.name}"
         act = Act(text="New session", href=again, icon="plus")
@@ -119,7 +115,7 @@ def actions_part(
         return ActionsPart()
     file = Act(text="File", href=f"{links.tracker(reading.project)}?file=task", icon="plus")
     allowed = moves(reading.state, By.OPERATOR)
-    stop = _stop(reading, stop_form) if Move.STOP in allowed else None
+    stop = _stop(reading) if Move.STOP in allowed else None
     return ActionsPart(links=(file,), commands=_commands(reading, allowed), stop=stop)
 
 
@@ -137,7 +133,7 @@ def _commands(reading: Reading, allowed: tuple[Move, ...]) -> tuple[Command, ...
     return tuple(known[move] for move in allowed if move in known)
 
 
-def _stop(reading: Reading, form: BaseForm | None) -> StopStep:
+def _stop(reading: Reading) -> StopStep:
     ref, running = reading.session.ref, reading.running
     cut = f"Iteration {running.number} is cut off; what it changed stays. " if running else ""
     return StopStep(
@@ -146,9 +142,8 @@ def _stop(reading: Reading, form: BaseForm | None) -> StopStep:
         sentence=f"{cut}The branch is kept and nothing is pushed. The agent and all its child "
         "processes are gone before it shows as stopped. A stopped session cannot be resumed.",
         lines=_left_behind(reading),
-        form=form or StopForm(),
+        form=StopForm(),
         button=f"Stop {ref}",
-        is_open=form is not None,
     )
 
 
