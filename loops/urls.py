@@ -6,6 +6,9 @@ from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import health
 from loops.views import agents, login, new_session, steering
 
+handler404 = "loops.refusals.no_page"
+handler400 = "loops.refusals.no_sense"
+
 urlpatterns = [
     path("health/", health, name="health"),
     path("login/", login.no_link, name="login"),
