@@ -4,13 +4,14 @@ from django.urls import path
 from django.views.generic import TemplateView
 
 from loops.health import health
-from loops.views import login
+from loops.views import login, output
 
 urlpatterns = [
     path("", TemplateView.as_view(template_name="loops/home.html"), name="home"),
     path("health/", health, name="health"),
     path("login/", login.no_link, name="login"),
     path("login/<str:token>/", login.link, name="login_link"),
+    path("sessions/<int:session_id>/iterations/<int:number>/output/", output.output),
     path("logout/", login.log_out, name="logout"),
     path("account/", login.account, name="account"),
 ]
