@@ -31,8 +31,8 @@ def test_what_waits_for_a_person_comes_first(operator, new_session, project, me,
     config = {"agents": {"worker": {"argv": ["true"]}, "reviewer": {"argv": ["true"]}}}
     services.create_session(project, by=me, config=config)
     page = text_of(operator.get("/"))
-    assert "1 loop waits for a decision, 0 are running" in page
-    assert "1 of them holds a loop up" in page
+    assert "1 loop waits for a decision, none is running" in page
+    assert "It holds a loop up" in page
     assert page.index("Waiting for human") < page.index("Draft")
     assert page.index("Waiting for a person") < page.index("Active")
 
