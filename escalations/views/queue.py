@@ -41,10 +41,10 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def queue_only(request: HttpRequest) -> HttpResponse:
-    """The list alone, for refresh."""
+def queue_only(request: HttpRequest, current: int | None = None) -> HttpResponse:
+    """The list alone, for refresh. current: the question on view."""
     show = asked.one_of(request, "show", SHOWS)
-    part = queue.queue_part(visible_projects(request.user), show=show)
+    part = queue.queue_part(visible_projects(request.user), current=current, show=show)
     return render(request, "escalations/_queue.html", {"queue": part})
 
 
@@ -121,7 +121,7 @@ def _page(
     request.project = escalation.session.project  # type: ignore[attr-defined]
     follow(request, live.ALL, "/live/")
     show = asked.one_of(request, "show", SHOWS)
-    part = queue.queue_part(visible_projects(request.user), current=escalation, show=show)
+    part = queue.queue_part(visible_projects(request.user), current=escalation.pk, show=show)
     reading = Reading(escalation.session)
     amend = request.GET.get("amend", "")
     may_decide = may(request.user, Right.OPERATE, escalation.session.project)
@@ -132,5 +132,6 @@ def _page(
         ),
         draft=question.draft_of(draft_from, escalation) if draft_from else None,
         evidence_changed=changed,
+        parts_url=f"{queue.HREF}{escalation.pk}/parts/",
     )
     return render(request, "escalations/detail.html", {"page": page}, status=status)
