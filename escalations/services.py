@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
-from loops import journal, moment
+from loops import journal, live, moment
 from loops import services as loops
 from loops.engine import questions as table
 from loops.engine.controllers import entry_to_json
@@ -28,13 +28,15 @@ _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """What a person decides. evidence: the hash they saw (needed to approve). grants: limit ->
-    amount added. disposition: what becomes of the entry the question is about (answer).
+    """What a person decides. evidence: the hash they saw (needed to approve). version: of the
+    evidence that they saw, None where no page showed one (command line). grants: limit -> amount
+    added. disposition: what becomes of the entry the question is about (answer).
     requirement, document: the requirement to amend and its new text."""
 
     choice: Choice
     text: str = ""
     evidence: str = ""
+    version: int | None = None
     grants: Mapping[str, int] = field(default_factory=dict)
     disposition: str = "reopen"
     requirement: str = ""
@@ -59,6 +61,7 @@ def open_question(session: Session, question: Question, at: datetime) -> Escalat
     known = Escalation.objects.filter(
         session=session, fingerprint=fingerprint, status=Status.OPEN.value
     ).first()
+    _say(session)
     if known is None:
         return Escalation.objects.create(
             session=session,
@@ -88,6 +91,7 @@ def supersede_all(session: Session, at: datetime) -> None:
     Escalation.objects.filter(session=session, status=Status.OPEN.value).update(
         status=Status.SUPERSEDED.value, closed_at=at
     )
+    _say(session)
 
 
 def decide(escalation: Escalation, word: Word, by: By) -> Decision:
@@ -145,6 +149,11 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
     if word.choice not in choices:
         names = ", ".join(choice.value for choice in choices)
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
+    if word.version is not None and word.version != escalation.version:
+        raise Conflict(
+            f"{escalation} now stands on evidence version {escalation.version}, not {word.version}; "
+            "look at it, then decide."
+        )
     if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
         raise Conflict(
             f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."
@@ -176,6 +185,7 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
     )
     if not won:
         raise Conflict(f"{escalation} was decided at the same moment; look again.")
+    _say(escalation.session)
     details = {
         "grants": dict(word.grants),
         "disposition": word.disposition,
@@ -191,6 +201,10 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
         by=by.actor,
         at=at,
     )
+
+
+def _say(session: Session) -> None:
+    live.session_changed(session.pk, session.project_id, live.QUESTIONS)
 
 
 def _dispose(escalation: Escalation, word: Word, by: By) -> None:

@@ -42,6 +42,30 @@ def names(name: str, default: tuple[str, ...]) -> list[str]:
     return [part for part in found if part] or list(default)
 
 
+def public_url() -> str:
+    """LOOPWATCH_URL, where people reach this Loopwatch, without a slash at its end; "" if unset."""
+    url = text("LOOPWATCH_URL").rstrip("/")
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        is_usable = False
+    if not is_usable or parts.path or parts.query or parts.fragment or parts.username:
+        raise BadSetting(
+            f"LOOPWATCH_URL is “{url}”; it must look like https://loops.example.org or "
+            "http://127.0.0.1:8000, without a path."
+        )
+    return url
+
+
+def host_of(url: str) -> str:
+    """The name in a URL as a Host header writes it, without the port; "" for ""."""
+    host = urlsplit(url).hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
 def data_folder() -> Path:
     """LOOPWATCH_DATA, else the user's data directory; made with mode 0700 when it is missing.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import redis
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
@@ -15,6 +16,7 @@ from loops import clockwork
 ENGINE_LATE_SECONDS = 10.0
 
 
+@login_not_required
 @never_cache
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:
@@ -33,6 +35,14 @@ def health(request: HttpRequest) -> JsonResponse:
         },
         status=200 if is_well else 503,
     )
+
+
+@never_cache
+@require_safe
+def engine(request: HttpRequest) -> JsonResponse:
+    """{"seconds": since the clock's last beat, or null}: what pages show, asked by plain HTTP."""
+    age = clockwork.age_seconds(timezone.now())
+    return JsonResponse({"seconds": None if age is None else round(age, 1)})
 
 
 def _database_answers() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -32,6 +33,19 @@ class Secret(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class LoginLink(models.Model):
+    """Signs one person in, once, until expires_at. token_hash: sha256 of the token, in hex."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"login link of {self.user}"
 
 
 class Session(models.Model):

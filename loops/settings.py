@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from csp.constants import NONE, SELF
 from kombu import Queue
 
 from loops import broker, environment
@@ -18,20 +19,38 @@ LEASE_SECONDS = environment.whole_number("LOOPWATCH_LEASE_SECONDS", 15, least=3,
 LOG_FILE = DATA / "logs" / "loopwatch.log"
 
 DEBUG = False
+PUBLIC_URL = environment.public_url()
+HAS_TLS = PUBLIC_URL.startswith("https://")
 ALLOWED_HOSTS = environment.names("LOOPWATCH_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+if PUBLIC_URL:
+    ALLOWED_HOSTS.append(environment.host_of(PUBLIC_URL))
+    # Behind a proxy that ends TLS the page's origin is https, and what we see is http.
+    CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
     "tracker",
     "loops",
     "escalations",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Nobody sees anything without signing in, unless a view says @login_not_required.
+    "tracker.access.SignedInOnly",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "loops.refusals.RefusalMiddleware",
 ]
 ROOT_URLCONF = "loops.urls"
 ASGI_APPLICATION = "loops.asgi.application"
@@ -40,11 +59,46 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [_TOP / "templates"],
         "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "escalations.frame.frame",
+            ]
+        },
     }
 ]
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [_TOP / "static"]
-STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",  # htmx, from django_htmx
+]
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+SESSION_COOKIE_NAME = "loopwatch_session"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HAS_TLS
+CSRF_FAILURE_VIEW = "loops.refusals.forged"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# No inline script, style or handler anywhere; 'self' covers the page's own WebSocket too.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
 
 # No ATOMIC_REQUESTS: transactions are as short as the service that needs them.
 DATABASES = {"default": environment.database(DATA)}

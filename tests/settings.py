@@ -14,7 +14,13 @@ _worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
 _data = tempfile.mkdtemp(prefix=f"loopwatch-tests-{_worker}-")
 atexit.register(shutil.rmtree, _data, ignore_errors=True)
 os.environ["LOOPWATCH_DATA"] = _data
-for _name in ("REDIS_URL", "LOOPWATCH_SLOTS", "LOOPWATCH_LEASE_SECONDS", "LOOPWATCH_ALLOWED_HOSTS"):
+for _name in (
+    "REDIS_URL",
+    "LOOPWATCH_SLOTS",
+    "LOOPWATCH_LEASE_SECONDS",
+    "LOOPWATCH_ALLOWED_HOSTS",
+    "LOOPWATCH_URL",
+):
     os.environ.pop(_name, None)
 
 from loops.settings import *  # noqa: E402, F403

@@ -73,7 +73,9 @@ def open_bugs() -> list[OpenBugs]:
     return [OpenBugs(START + timedelta(minutes=minute), count) for minute, count in steps]
 
 
-def frame(current: str = "Loops", *, live: bool = True, age: float | None = 3.2, count: int = 2) -> Frame:
+def frame(
+    current: str = "Loops", *, live: bool = True, age: float | None = 3.2, count: int = 2
+) -> Frame:
     places = (
         ("Loops", "loops", "/", 0),
         ("Queue", "queue", "/queue/", count),

@@ -24,7 +24,9 @@ from tracker.pages.project import NewProjectPage
 
 
 def _iterations(used: int, most: int) -> object:
-    return budget("Iterations", used=used, most=most, used_words=f"{used}", most_words=f"{most} it.")
+    return budget(
+        "Iterations", used=used, most=most, used_words=f"{used}", most_words=f"{most} it."
+    )
 
 
 def index() -> i.IndexPage:
@@ -71,8 +73,16 @@ def index() -> i.IndexPage:
 
 
 def no_loops() -> i.IndexPage:
-    acts = (Act(text="Try the demo", post="/demo/", icon="play", primary=True), Act(text="New project", href="/projects/new/"))
-    empty = Empty(icon="loops", fact="No loop has run yet", sentence="A loop needs a repository and one agent. The demo needs neither: it asks you a question within 2 minutes and costs nothing.", acts=acts)
+    acts = (
+        Act(text="Try the demo", post="/demo/", icon="play", primary=True),
+        Act(text="New project", href="/projects/new/"),
+    )
+    empty = Empty(
+        icon="loops",
+        fact="No loop has run yet",
+        sentence="A loop needs a repository and one agent. The demo needs neither: it asks you a question within 2 minutes and costs nothing.",
+        acts=acts,
+    )
     return replace(index(), groups=(), questions=(), empty=empty)
 
 
@@ -96,7 +106,12 @@ def queue_list() -> q.QueuePage:
 
 
 def queue_empty() -> q.QueuePage:
-    empty = Empty(icon="ok", fact="Nobody is waiting for you", sentence="Two loops are running. The next question appears here by itself.", acts=(Act(text="Decided, 5", href="?show=decided"),))
+    empty = Empty(
+        icon="ok",
+        fact="Nobody is waiting for you",
+        sentence="Two loops are running. The next question appears here by itself.",
+        acts=(Act(text="Decided, 5", href="?show=decided"),),
+    )
     return q.QueuePage(queue=queue(is_empty=True), empty=empty)
 
 
@@ -151,15 +166,32 @@ def question() -> q.QueuePage:
 
 
 def question_refused() -> q.QueuePage:
-    form = _decision_form(data={"choice": "grant", "version": "3", "amount_grant": "", "text_grant": "Pipes are in scope."})
+    form = _decision_form(
+        data={
+            "choice": "grant",
+            "version": "3",
+            "amount_grant": "",
+            "text_grant": "Pipes are in scope.",
+        }
+    )
     form.is_valid()
-    return q.QueuePage(queue=queue("E-7"), question=_question(form), evidence_changed="Evidence changed at 06:44.")
+    return q.QueuePage(
+        queue=queue("E-7"), question=_question(form), evidence_changed="Evidence changed at 06:44."
+    )
 
 
 def question_decided() -> q.QueuePage:
-    decided = q.Decided(word="Amend a requirement", by="on-call reviewer", when="06:41", text="Pipes are in scope; keep a replay buffer of 8 MB.", taken_up="S-42 took it up at 06:41:24 and goes on with iteration 41.")
+    decided = q.Decided(
+        word="Amend a requirement",
+        by="on-call reviewer",
+        when="06:41",
+        text="Pipes are in scope; keep a replay buffer of 8 MB.",
+        taken_up="S-42 took it up at 06:41:24 and goes on with iteration 41.",
+    )
     part = replace(_question(None), decided=decided, waited=Chip("ok", "check", "Decided 06:41"))
-    draft = q.Draft(word="Grant 6 more, resume S-42", text="Pipes are in scope. Do not seek.", version=3)
+    draft = q.Draft(
+        word="Grant 6 more, resume S-42", text="Pipes are in scope. Do not seek.", version=3
+    )
     return q.QueuePage(queue=queue("E-7"), question=part, draft=draft)
 
 
@@ -199,9 +231,31 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
 
 
 def new_session_refused() -> n.NewSessionPage:
-    page = new_session({"project": "csvlane", "goal": "", "scope": "none", "worker": "claude", "reviewer": "claude", "review_every": "3", "coach_every": "8", "done_mode": "script", "iterations": "0", "hours": "8", "no_progress": "6"})
+    page = new_session(
+        {
+            "project": "csvlane",
+            "goal": "",
+            "scope": "none",
+            "worker": "claude",
+            "reviewer": "claude",
+            "review_every": "3",
+            "coach_every": "8",
+            "done_mode": "script",
+            "iterations": "0",
+            "hours": "8",
+            "no_progress": "6",
+        }
+    )
     lines = (unmet("Coach after 8 turns, but no coach is chosen"),)
-    return replace(page, preflight=n.PreflightPart(lines=lines, button="Not ready to start", can_start=False), family=CheckLine(tone="warn", icon="warn", text="Worker and reviewer are of one model family. Their mistakes may agree."))
+    return replace(
+        page,
+        preflight=n.PreflightPart(lines=lines, button="Not ready to start", can_start=False),
+        family=CheckLine(
+            tone="warn",
+            icon="warn",
+            text="Worker and reviewer are of one model family. Their mistakes may agree.",
+        ),
+    )
 
 
 def new_project() -> NewProjectPage:
@@ -214,5 +268,13 @@ ERRORS = {
     "409": ErrorPage(title="S-41", crumb="Loops", icon="person", headline="S-41 was stopped before", sentence="on-call reviewer stopped it at 06:41. Your pause was not applied.", acts=(Act(text="Open S-41", href="/sessions/41/"),)),
 }  # fmt: skip
 LINK = LinkPage(post="/login/abc/", name="you", back="S-41")
-USED = NoLinkPage(headline="This link was used", sentence="A login link works once. This one was used at 22:01.", back="E-7")
-ACCOUNT = AccountPage(name="you", sentence="You may operate every project. Sign out ends this browser’s session only.", log_out="/logout/")
+USED = NoLinkPage(
+    headline="This link was used",
+    sentence="A login link works once. This one was used at 22:01.",
+    back="E-7",
+)
+ACCOUNT = AccountPage(
+    name="you",
+    sentence="You may operate every project. Sign out ends this browser’s session only.",
+    log_out="/logout/",
+)

@@ -29,6 +29,8 @@ from tracker.pages.words import duration, stopwatch
 
 BASE = "/sessions/41/"
 ROLES = (Role.WORKER, Role.REVIEWER, Role.COACH)
+
+
 def log_lines() -> tuple[LogLine, ...]:
     told = []
     for index, line in enumerate(TOLD.strip().splitlines()):
@@ -79,7 +81,12 @@ def rows(current: int = 58) -> page.IterationRowsPart:
 
 def iteration(tab: page.Tab = "output") -> page.IterationPart:
     base = f"{BASE}iterations/58/"
-    names = (("output", "Live output"), ("diff", "Diff so far"), ("prompt", "Prompt"), ("files", "Files"))
+    names = (
+        ("output", "Live output"),
+        ("diff", "Diff so far"),
+        ("prompt", "Prompt"),
+        ("files", "Files"),
+    )
     tabs = tuple(
         page.TabLink(
             name=name,
@@ -93,8 +100,16 @@ def iteration(tab: page.Tab = "output") -> page.IterationPart:
     )
     files = FilesPart(
         rows=(
-            FileRow(path="src/csvlane/reader.py", chip=Chip("run", "pencil", "Changed"), sub="+6 −1, in the tree"),
-            FileRow(path="tests/test_reader.py", chip=Chip("run", "pencil", "Changed"), sub="+5 −0, in the tree"),
+            FileRow(
+                path="src/csvlane/reader.py",
+                chip=Chip("run", "pencil", "Changed"),
+                sub="+6 −1, in the tree",
+            ),
+            FileRow(
+                path="tests/test_reader.py",
+                chip=Chip("run", "pencil", "Changed"),
+                sub="+5 −0, in the tree",
+            ),
             FileRow(
                 path=".github/workflows/test.yml",
                 chip=Chip("warn", "undo", "Put back"),
@@ -117,7 +132,9 @@ def iteration(tab: page.Tab = "output") -> page.IterationPart:
         is_live=True,
         log=log() if tab == "output" else None,
         diff=DiffPart(files=diff_files(DIFF), against="iteration 57") if tab == "diff" else None,
-        prompt=PromptPart(text=PROMPT, uses=("spec v23", "guidance v7", "6 entries")) if tab == "prompt" else None,
+        prompt=PromptPart(text=PROMPT, uses=("spec v23", "guidance v7", "6 entries"))
+        if tab == "prompt"
+        else None,
         files=files if tab == "files" else None,
     )
 
@@ -155,15 +172,23 @@ def why() -> page.WhyNotDonePart:
 def actions(*, open_stop: bool = False) -> page.ActionsPart:
     return page.ActionsPart(
         links=(Act(text="File", href="/p/csvlane/tracker/?file=task", icon="plus"),),
-        commands=(page.Command(post=f"{BASE}pause/", word="Pause", icon="pause", more="after 58", key="p"),),
+        commands=(
+            page.Command(
+                post=f"{BASE}pause/", word="Pause", icon="pause", more="after 58", key="p"
+            ),
+        ),
         stop=page.StopStep(
             post=f"{BASE}stop/",
             question="Stop S-41 now?",
             sentence="Iteration 58 is cut off and its 2 changed files are kept on the branch. The agent and all "
             "its child processes are gone before it shows as stopped. A stopped session cannot be resumed.",
             lines=(
-                replace(met("2 bugs and T-12 stay open", fact="B-31, B-33"), tone="off", icon="bug"),
-                replace(met("S-44 starts next", fact="waits behind S-41"), tone="off", icon="queued"),
+                replace(
+                    met("2 bugs and T-12 stay open", fact="B-31, B-33"), tone="off", icon="bug"
+                ),
+                replace(
+                    met("S-44 starts next", fact="waits behind S-41"), tone="off", icon="queued"
+                ),
             ),
             form=StopForm(),
             button="Stop S-41",
@@ -248,7 +273,13 @@ def ended() -> page.SessionPage:
         met("Clean review of this tree", fact="it. 62", sub="Marks all 18 requirements in scope"),
         met("Tree is committed", fact="4be0d12"),
     )
-    done = replace(iteration("files"), chip=outcome_chip(Outcome.DONE), is_live=False, started_at=None, number=63)
+    done = replace(
+        iteration("files"),
+        chip=outcome_chip(Outcome.DONE),
+        is_live=False,
+        started_at=None,
+        number=63,
+    )
     return replace(
         shown,
         status=replace(status(), chip=state_chip(State.ENDED, end=EndReason.DONE), evidence="Ended 07:31", evidence_at=None),
@@ -275,11 +306,25 @@ def first_minute() -> page.SessionPage:
 def short() -> page.SessionPage:
     """The demo after 40 seconds: four iterations, axis in seconds."""
     at = NOW - timedelta(seconds=41)
-    steps = ((Role.WORKER, 9, Outcome.WORK), (Role.REVIEWER, 6, Outcome.REVIEW_BUGS), (Role.WORKER, 14, Outcome.WORK))
+    steps = (
+        (Role.WORKER, 9, Outcome.WORK),
+        (Role.REVIEWER, 6, Outcome.REVIEW_BUGS),
+        (Role.WORKER, 14, Outcome.WORK),
+    )
     told = []
     for number, (role, seconds, outcome) in enumerate(steps, start=1):
         until = at + timedelta(seconds=seconds)
-        told.append(replace(turns()[0], number=number, role=role, started_at=at, ended_at=until, outcome=outcome, findings=int(outcome is Outcome.REVIEW_BUGS)))
+        told.append(
+            replace(
+                turns()[0],
+                number=number,
+                role=role,
+                started_at=at,
+                ended_at=until,
+                outcome=outcome,
+                findings=int(outcome is Outcome.REVIEW_BUGS),
+            )
+        )
         at = until
     told.append(replace(told[0], number=4, started_at=at, ended_at=None, outcome=None))
     strip = timeline(told, roles=ROLES[:2], changes=[], open_bugs=[], now=NOW)

@@ -1,11 +1,13 @@
 """`loopwatch up` with real processes: what dies comes back, what ends leaves nothing."""
 
 import os
+import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -43,11 +45,22 @@ def test_health_tells_what_works_and_nothing_secret(running):
         assert (reply.status, reply.read()) == (200, b"")
 
 
-def test_the_first_page_and_its_style_are_served(running):
+def test_the_first_page_a_stranger_sees_and_its_style_are_served(running):
     with urllib.request.urlopen(f"{running.address}/", timeout=10) as page:
-        assert b"No pages yet" in page.read()
+        assert b"loopwatch login-link" in page.read()
     with urllib.request.urlopen(f"{running.address}/static/css/base.css", timeout=10) as style:
         assert style.headers["Content-Type"].startswith("text/css")
+
+
+def test_the_link_of_the_first_start_signs_in(running):
+    link = re.search(r"Sign in .*: (http://\S+/login/\S+/)", running.said())[1]
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(link, timeout=10) as page:
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())[1]
+    form = urllib.parse.urlencode({"csrfmiddlewaretoken": token}).encode()
+    browser.open(urllib.request.Request(link, form, {"Origin": running.address}), timeout=10)
+    with browser.open(f"{running.address}/account/", timeout=10) as page:
+        assert "admin of all projects" in page.read().decode()
 
 
 def test_no_password_is_in_any_command_line(running):
@@ -196,8 +209,13 @@ def test_a_taken_port_is_told(tmp_path):
 
 
 def test_an_unknown_address_is_told(tmp_path):
-    data = str(tmp_path / "data")
-    assert "--host" in refused("--data", data, "--host", "192.0.2.1").stderr
+    data, named = str(tmp_path / "data"), {"LOOPWATCH_ALLOWED_HOSTS": "loops.example.org"}
+    assert "192.0.2.1" in refused("--data", data, "--host", "192.0.2.1", **named).stderr
+
+
+def test_listening_for_other_machines_needs_the_names_they_may_ask_for(tmp_path):
+    ran = refused("--data", str(tmp_path / "data"), "--host", "0.0.0.0")
+    assert "LOOPWATCH_ALLOWED_HOSTS" in ran.stderr
 
 
 def test_a_folder_that_cannot_be_made_is_told():

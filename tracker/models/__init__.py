@@ -1,6 +1,7 @@
 """Rows of the tracker, by noun."""
 
 from tracker.models.bugs import Bug, Move
+from tracker.models.memberships import Membership
 from tracker.models.projects import Actor, Project
 from tracker.models.spec import GuidanceVersion, Mark, Requirement, RequirementVersion
 
@@ -9,6 +10,7 @@ __all__ = [
     "Bug",
     "GuidanceVersion",
     "Mark",
+    "Membership",
     "Move",
     "Project",
     "Requirement",

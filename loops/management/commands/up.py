@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
-from loops import broker, premises
+from loops import address, broker, premises, sign_in
 from loops.cli import DJANGO_OPTIONS
 from loops.demo import ensure_demo
 from loops.environment import BadSetting, text
@@ -28,7 +28,6 @@ from tracker.commands import user_name
 from tracker.errors import DomainError
 from tracker.services import person
 
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 BROKER_SECONDS = 10.0  # a long append-only file takes a while
 OUTSIDE_BROKER_SECONDS = 3.0
 READY_SECONDS = 30.0  # after this the person hears why nothing happens
@@ -48,6 +47,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, demo: bool, **options: Any) -> None:
         supervisor = Supervisor(self._say, settings.LOG_FILE)
         try:
+            address.check_host(host)
             premises.check_folder(settings.DATA)
             lock = premises.lock(settings.DATA)
             listener = premises.listen(host, port)
@@ -158,7 +158,8 @@ def _environment() -> dict[str, str]:
 
 def _web(listener: int, lock: int) -> Program:
     argv = _python("uvicorn", "loops.asgi:application", "--fd", str(listener), "--lifespan", "off",
-                   "--ws", "websockets-sansio", "--timeout-graceful-shutdown", "5",
+                   "--ws", "websockets-sansio", "--ws-max-size", "4096",
+                   "--ws-per-message-deflate", "false", "--timeout-graceful-shutdown", "5",
                    "--log-level", "warning", "--no-access-log", "--no-server-header")  # fmt: skip
     return Program(name="web", argv=argv, env=_environment(), keep=(listener, lock))
 
@@ -188,21 +189,33 @@ def _supervise(supervisor: Supervisor, host: str, port: int) -> None:
             )
             patience = math.inf
         if _is_healthy(host, port):
-            supervisor.say(f"Loopwatch is ready: http://{_reachable(host)}:{port}/")
+            _welcome(supervisor, host, port)
             break
         time.sleep(0.1)
-    if host not in LOOPBACK and not text("LOOPWATCH_ALLOWED_HOSTS"):
-        supervisor.say("Other machines are refused until LOOPWATCH_ALLOWED_HOSTS names this host.")
     supervisor.watch()
 
 
-def _reachable(host: str) -> str:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
-    return f"[{host}]" if ":" in host else host
+def _welcome(supervisor: Supervisor, host: str, port: int) -> None:
+    """Says where to go. A link is printed only while nobody ever signed in: what `up` says is
+    often kept in a journal, and each restart would leave a key in it."""
+    where = address.note(settings.DATA, host, port)
+    supervisor.say(f"Loopwatch is ready: {where}/")
+    if warning := address.warning(host):
+        supervisor.say(warning)
+    try:
+        if sign_in.nobody_came_yet():
+            made = sign_in.link_for_owner(user_name())
+            supervisor.say(f"Sign in (once, within 10 minutes): {where}{made.path}")
+        else:
+            supervisor.say("To sign in elsewhere: loopwatch login-link")
+    except DatabaseError as fault:  # an outage now: the children go on, and so does `up`
+        supervisor.say(f"No login link was made ({fault}); loopwatch login-link makes one.")
+    finally:
+        connections.close_all()
 
 
 def _is_healthy(host: str, port: int) -> bool:
-    link = http.client.HTTPConnection(_reachable(host), port, timeout=2)
+    link = http.client.HTTPConnection(address.reachable(host).strip("[]"), port, timeout=2)
     try:
         link.request("GET", "/health/", headers={"Host": "localhost"})
         return link.getresponse().status == 200
