@@ -1,6 +1,6 @@
 """Composition of every app's pages."""
 
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import TemplateView
 
 from loops.health import health
@@ -13,4 +13,5 @@ urlpatterns = [
     path("login/<str:token>/", login.link, name="login_link"),
     path("logout/", login.log_out, name="logout"),
     path("account/", login.account, name="account"),
+    path("", include("loops.views.project_urls")),
 ]

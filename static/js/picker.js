@@ -1,5 +1,7 @@
 // Citation picker: turns <select data-picker> into a combobox over its options (ARIA pattern with a
-// list box). The select stays the value that is sent; without script it is the picker.
+// list box). The select stays the value that is sent; without script it is the picker. A value is
+// "R-12.3@4": the line and the version it was read at.
+const keyOf = (option) => option.value.split("@")[0];
 const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
 function mark(text, needles) {
@@ -67,8 +69,9 @@ function enhance(select) {
       hit.setAttribute("aria-selected", "false");
       const key = document.createElement("span");
       key.className = "key";
-      key.textContent = option.value;
-      hit.append(option.value === select.value ? icon("check", "fg-ok") : document.createElement("span"), key, mark(option.text.replace(`${option.value} `, ""), needles));
+      key.textContent = keyOf(option);
+      hit.append(option.value === select.value ? icon("check", "fg-ok") : document.createElement("span"), key, mark(option.text.replace(`${keyOf(option)} `, ""), needles));
+      hit.dataset.value = option.value;
       hit.addEventListener("mousedown", (event) => { event.preventDefault(); choose(option); });
       return hit;
     }));
@@ -83,7 +86,7 @@ function enhance(select) {
   input.addEventListener("blur", () => open(false));
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") { if (!isOpen()) show(); point(active + (event.key === "ArrowDown" ? 1 : active < 0 ? 0 : -1)); }
-    else if (event.key === "Enter" && isOpen() && active >= 0 && !event.ctrlKey) choose(options.find((o) => o.value === list.querySelectorAll(".hit")[active].querySelector(".key").textContent));
+    else if (event.key === "Enter" && isOpen() && active >= 0 && !event.ctrlKey) choose(options.find((o) => o.value === list.querySelectorAll(".hit")[active].dataset.value));
     else if (event.key === "Escape" && isOpen()) open(false);
     else return;
     event.preventDefault();

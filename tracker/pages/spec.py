@@ -59,14 +59,52 @@ class VersionRow:
     number: int
     who: str
     when: str
+    title: str = ""
     note: str = ""
     compare: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OldVersion:
+    """An older version beside the one in use. diff: what restoring it would change. restore: URL
+    that saves its text as version `makes`."""
+
+    number: int
+    against: int
+    makes: int
+    text: str
+    diff: tuple[tuple[Span, ...], ...]
+    lines: tuple[CheckLine, ...]
+    restore: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theirs:
+    """What somebody saved while this draft was written. text: theirs in full; diff: what they
+    changed against the version that the draft is based on."""
+
+    number: int
+    based_on: int
+    who: str
+    when: str
+    text: str
+    diff: tuple[tuple[Span, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """The second step of taking a requirement out of the spec."""
+
+    post: str
+    keep: str
+    lines: tuple[CheckLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EditorPart:
     """One requirement. key "" = a new one. lines: the text with numbers, for reading and the
-    gutter. can_edit: people with the right; else only `lines` are shown. removed: sentence."""
+    gutter. can_edit: people with the right; else only `lines` are shown. left_out: lines that are
+    not shown for reading. remove: URL of the second step."""
 
     key: str
     title: str
@@ -84,6 +122,11 @@ class EditorPart:
     read_url: str = ""
     remove: str = ""
     notice: str = ""
+    left_out: int = 0
+    old: OldVersion | None = None
+    theirs: Theirs | None = None
+    removal: Removal | None = None
+    citing_url: str = ""
 
     @property
     def changed(self) -> int:
@@ -101,5 +144,6 @@ class SpecPage:
     count: int
     new: str
     editor: EditorPart | None = None
+    can_edit: bool = True
     session: Link | None = None
     empty: Empty | None = None
