@@ -9,7 +9,7 @@ from tracker.errors import NotFound
 from tracker.forms import RequirementForm
 from tracker.models import Bug, Project, Requirement
 from tracker.pages.spec import EditorPart
-from tracker.pages.word_diff import numbered
+from tracker.pages.word_diff import changed_count, count_of
 from tracker.reading import spec
 from tracker.reading.reader import Reader
 from tracker.reading.spec import Urls
@@ -65,7 +65,8 @@ def writing(
     return EditorPart(
         **_common(desk, bugs),
         form=form,
-        lines=numbered(draft, desk.text),
+        line_count=count_of(draft),
+        changed=changed_count(draft, desk.text) if desk.requirement else 0,
         saving=spec.saving(desk.requirement, draft, bugs, loops, form=form),
         notice=notice,
         theirs=theirs,

@@ -9,7 +9,7 @@ from tracker.pages import board as b
 from tracker.pages import filing as f
 from tracker.pages import spec as s
 from tracker.pages.atoms import Act, CheckLine, Chip, Empty, Filter, Link, met
-from tracker.pages.word_diff import numbered, word_diff
+from tracker.pages.word_diff import changed_count, count_of, numbered, word_diff
 
 BASE = "/p/csvlane/tracker/"
 SPECS = "/p/csvlane/specs/"
@@ -61,7 +61,7 @@ def columns(current: str = "B-31") -> tuple[b.Column, ...]:
 def filing(kind: str = "task", data: dict[str, str] | None = None) -> f.FilingPart:
     told = {
         "task": {"kind": "task", "title": "Report skipped rows in the summary", "text": "The last line of the import summary says how many rows were skipped and names the first three line numbers.", "priority": "P1", "about": "R-16"},
-        "code": {"kind": "code", "title": "Old Mac line breaks inside quotes are dropped", "cites": "R-12.3", "contradiction": "A lone CR inside a quoted field is removed by strip_cr(). The text says it is kept as written.", "place": "src/csvlane/reader.py:131", "priority": "P2"},
+        "code": {"kind": "code", "title": "Old Mac line breaks inside quotes are dropped", "cites": "R-12.3@4", "contradiction": "A lone CR inside a quoted field is removed by strip_cr(). The text says it is kept as written.", "place": "src/csvlane/reader.py:131", "priority": "P2"},
         "spec": {"kind": "spec"},
     }  # fmt: skip
     form = FileForm(data, citable=CITABLE, requirements=[("R-16", "R-16 Import summary, v1")], initial=told[kind])
@@ -205,7 +205,9 @@ def _editor(*, is_reading: bool = False) -> s.EditorPart:
         discard=f"{SPECS}R-12/",
         read_url=f"{SPECS}R-12/",
         write_url=f"{SPECS}R-12/?write=1",
-        lines=numbered(NEW, OLD),
+        lines=numbered(NEW),
+        line_count=count_of(NEW),
+        changed=changed_count(NEW, OLD),
         is_reading=is_reading,
         saving=s.SavingPart(
             version=5,
@@ -242,7 +244,7 @@ def requirement_read() -> s.SpecPage:
 
 def requirement_new() -> s.SpecPage:
     saving = s.SavingPart(version=1, against=0, lines=(CheckLine(tone="off", icon="clock", text="S-41 reads it with iteration 59"), CheckLine(tone="off", icon="undo", text="Its done streak goes back to 0 of 2")), diff=())
-    editor = replace(_editor(), key="", title="", form=RequirementForm(initial={"based_on": 0}), lines=(), saving=saving, versions=(), cited_by=())
+    editor = replace(_editor(), key="", title="", form=RequirementForm(initial={"based_on": 0}), lines=(), line_count=1, changed=0, saving=saving, versions=(), cited_by=())
     return replace(spec(), editor=editor)
 
 

@@ -9,6 +9,8 @@ from django.forms import BaseForm
 from tracker.pages.atoms import CheckLine, Chip, Empty, Link
 from tracker.pages.word_diff import NumberedLine, Span
 
+LINES_NUMBERED = 3_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementRow:
@@ -102,9 +104,9 @@ class Removal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorPart:
-    """One requirement. key "" = a new one. lines: the text with numbers, for reading and the
-    gutter. can_edit: people with the right; else only `lines` are shown. left_out: lines that are
-    not shown for reading. remove: URL of the second step."""
+    """One requirement. key "" = a new one. lines: the text with numbers, for reading; left_out: how
+    many are not shown. line_count, changed: of the draft, for writing. can_edit: people with the
+    right; else only `lines` are shown. remove: URL of the second step."""
 
     key: str
     title: str
@@ -112,8 +114,10 @@ class EditorPart:
     post: str
     preview: str
     discard: str
-    lines: tuple[NumberedLine, ...]
     saving: SavingPart
+    lines: tuple[NumberedLine, ...] = ()
+    line_count: int = 1
+    changed: int = 0
     versions: tuple[VersionRow, ...] = ()
     cited_by: tuple[Citing, ...] = ()
     can_edit: bool = True
@@ -129,8 +133,13 @@ class EditorPart:
     citing_url: str = ""
 
     @property
-    def changed(self) -> int:
-        return sum(line.is_changed for line in self.lines)
+    def is_long(self) -> bool:
+        """Whether line numbers are left out and the text scrolls in its own field."""
+        return self.line_count > LINES_NUMBERED
+
+    @property
+    def gutter(self) -> str:
+        return "\n".join(map(str, range(1, self.line_count + 1)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,17 +30,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class NumberedLine:
-    """A line of a text as shown: number from 1, changed against the other text or not."""
+    """A line of a text as shown, with its number from 1."""
 
     number: int
     text: str
-    is_changed: bool = False
     is_heading: bool = False
 
 
 def word_diff(old: str, new: str) -> tuple[tuple[Span, ...], ...]:
     """Return the changed lines of `new` (and removed ones of `old`) as spans; equal lines are left
     out, so an empty result means that nothing changed."""
+    if old == new:
+        return ()
     before, after = old.split("\n"), new.split("\n")
     lines: list[tuple[Span, ...]] = []
     for kind, a1, a2, b1, b2 in _line_changes(before, after):
@@ -127,18 +128,30 @@ def _spans(old: str, new: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def numbered(text: str, against: str = "") -> tuple[NumberedLine, ...]:
-    """Return the lines with their numbers; with `against`, those that differ from it are marked.
+def count_of(text: str) -> int:
+    """Return the number of lines as citations count them: a line feed at the end starts none."""
+    return text.rstrip("\n").count("\n") + 1
 
-    Lines are counted as citations count them: by line feeds alone, a last one starting no line.
-    """
+
+def changed_count(text: str, against: str) -> int:
+    """Return how many lines of `text` with words differ from `against`."""
+    if text == against:
+        return 0
     lines = text.rstrip("\n").split("\n")
-    changed: set[int] = set()
-    if against:
-        for kind, _a1, _a2, b1, b2 in _line_changes(against.rstrip("\n").split("\n"), lines):
-            if kind != "equal":
-                changed.update(range(b1, b2))
+    changes = _line_changes(against.rstrip("\n").split("\n"), lines)
+    return sum(
+        bool(line.strip())
+        for kind, _a1, _a2, b1, b2 in changes
+        if kind != "equal"
+        for line in lines[b1:b2]
+    )
+
+
+def numbered(text: str, most: int | None = None) -> tuple[NumberedLine, ...]:
+    """Return the first `most` lines (None: all) with their numbers."""
+    text = text.rstrip("\n")
+    lines = text.split("\n") if most is None else text.split("\n", most)[:most]
     return tuple(
-        NumberedLine(index + 1, line, index in changed and bool(line.strip()), line.startswith("#"))
-        for index, line in enumerate(lines)
+        NumberedLine(number, line, is_heading=line.startswith("#"))
+        for number, line in enumerate(lines, 1)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tracker.engine.citations import lines_of
 from tracker.models import Project, Requirement
 from tracker.pages.filing import Citable
 from tracker.reading.standing import standings
@@ -23,7 +22,7 @@ def citable(project: Project) -> list[Citable]:
         .values_list("number", "current__number", "current__text")
     )
     for number, version, text in rows.iterator(50):
-        lines = lines_of(text)[:LINES_PER_REQUIREMENT]
+        lines = text.split("\n", LINES_PER_REQUIREMENT)[:LINES_PER_REQUIREMENT]
         found += [
             Citable(f"R-{number}.{at}", line.strip(), version)
             for at, line in enumerate(lines, 1)

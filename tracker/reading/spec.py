@@ -23,12 +23,12 @@ from tracker.pages.spec import (
     Theirs,
     VersionRow,
 )
-from tracker.pages.word_diff import NumberedLine, numbered, word_diff
+from tracker.pages.word_diff import NumberedLine, count_of, numbered, word_diff
 from tracker.reading import entries
 from tracker.reading.reader import Reader
 from tracker.reading.standing import Standing, standings
 
-LINES_SHOWN = 5_000
+LINES_SHOWN = 2_000
 VERSIONS_SHOWN = 50
 _OUTDATED = sorted(BLOCKING | {State.FIXED, State.BLOCKED})
 Lines = tuple[CheckLine, ...]
@@ -82,8 +82,7 @@ def _documents(rows: list[Standing], urls: Urls, current: str) -> tuple[Document
 
 def reading_lines(text: str) -> tuple[tuple[NumberedLine, ...], int]:
     """Return the numbered lines to show, and how many are left out of a very long text."""
-    lines = numbered(text)
-    return lines[:LINES_SHOWN], max(0, len(lines) - LINES_SHOWN)
+    return numbered(text, LINES_SHOWN), max(0, count_of(text) - LINES_SHOWN)
 
 
 def citing(requirement: Requirement) -> list[Bug]:
