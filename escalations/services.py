@@ -28,13 +28,15 @@ _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """What a person decides. evidence: the hash they saw (needed to approve). grants: limit ->
-    amount added. disposition: what becomes of the entry the question is about (answer).
+    """What a person decides. evidence: the hash they saw (needed to approve). version: of the
+    evidence that they saw, None where no page showed one (command line). grants: limit -> amount
+    added. disposition: what becomes of the entry the question is about (answer).
     requirement, document: the requirement to amend and its new text."""
 
     choice: Choice
     text: str = ""
     evidence: str = ""
+    version: int | None = None
     grants: Mapping[str, int] = field(default_factory=dict)
     disposition: str = "reopen"
     requirement: str = ""
@@ -143,6 +145,11 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
     if word.choice not in choices:
         names = ", ".join(choice.value for choice in choices)
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
+    if word.version is not None and word.version != escalation.version:
+        raise Conflict(
+            f"{escalation} now stands on evidence version {escalation.version}, not {word.version}; "
+            "look at it, then decide."
+        )
     if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
         raise Conflict(
             f"{escalation} now stands on evidence {escalation.evidence}; look at it, then approve it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +23,19 @@ def _number(label: str, unit: str, initial: int | None, **kwargs: Any) -> forms.
     return forms.IntegerField(label=label, initial=initial, widget=widget, **kwargs)
 
 
+# Another project has other requirements: the page comes anew with what was typed. Without a script
+# "Look again" does it.
+_OTHER_PROJECT = {
+    "hx-get": "/sessions/new/",
+    "hx-trigger": "change consume",
+    "hx-include": "closest form",
+    "hx-params": "not csrfmiddlewaretoken,look,base,scope,documents,requirements",
+    "hx-target": "#main",
+    "hx-select": "#main",
+    "hx-swap": "outerHTML",
+}
+
+
 class NewSessionForm(Inputs):
     """One session of the single-threaded loop. tokens and money: empty together with the tick "no
     limit" is the explicit "none" of RULES 1; empty alone is refused.
@@ -29,7 +43,7 @@ class NewSessionForm(Inputs):
     cleaned_data: as the fields; tokens in millions, money in dollars, hours as whole hours.
     """
 
-    project = forms.ChoiceField(label="Project")
+    project = forms.ChoiceField(label="Project", widget=forms.Select(attrs=_OTHER_PROJECT))
     base = forms.ChoiceField(label="Start from", required=False)
     goal = forms.CharField(
         label="Goal", widget=lines(3), required=False,
@@ -110,3 +124,40 @@ class StopForm(Inputs):
     reason = forms.CharField(
         label="Reason, shown in the history", required=False, max_length=300
     )
+
+
+class AgentForm(Inputs):
+    """A program that plays roles. The command is split as a shell does it, but no shell runs."""
+
+    name = forms.SlugField(
+        label="Name", max_length=60, widget=mono(), help_text="Small letters, digits and dashes."
+    )
+    command = forms.CharField(
+        label="Command", widget=mono(),
+        help_text="Filled in: {workdir} {prompt_file} {session} {iteration} {role}.",
+    )
+    prompt = forms.ChoiceField(
+        label="It reads its prompt from", initial="stdin", widget=forms.RadioSelect,
+        choices=(("stdin", "Standard input"), ("file", "A file, {prompt_file}")),
+    )
+    wall_minutes = _number("Longest iteration", "minutes", 30, min_value=1, max_value=1440)
+    silence_minutes = _number("Longest silence", "minutes", 10, min_value=1, max_value=1440)
+
+    def clean_command(self) -> str:
+        command = str(self.cleaned_data["command"])
+        try:
+            self.argv = shlex.split(command)
+        except ValueError:
+            raise forms.ValidationError("A quotation mark is not closed.") from None
+        if not self.argv:
+            raise forms.ValidationError("Give the program and its arguments.")
+        return command
+
+    def settings(self) -> dict[str, Any]:
+        """The agent's settings as services.save_agent takes them; of a valid form."""
+        return {
+            "argv": self.argv,
+            "prompt": self.cleaned_data["prompt"],
+            "wall_seconds": self.cleaned_data["wall_minutes"] * 60,
+            "silence_seconds": self.cleaned_data["silence_minutes"] * 60,
+        }

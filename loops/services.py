@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 from django.db import transaction
 
@@ -27,9 +28,18 @@ def get_session(session_id: int) -> Session:
 
 
 def create_session(
-    project: Project, *, by: By, config: dict[str, Any], goal: str = "", scope: Scope | None = None
+    project: Project,
+    *,
+    by: By,
+    config: dict[str, Any],
+    goal: str = "",
+    scope: Scope | None = None,
+    look: dict[str, Any] | None = None,
 ) -> Session:
-    """A draft with frozen configuration; the goal becomes a requirement that the session owns."""
+    """A draft with frozen configuration; the goal becomes a requirement that the session owns.
+
+    look: what stage.preflight found in the project a moment ago; None: start looks itself.
+    """
     parsed = configuration.parse(config)
     scope = scope or Scope()
     with transaction.atomic():
@@ -39,6 +49,7 @@ def create_session(
             goal=goal,
             config=parsed.model_dump(mode="json"),
             scope=scope.to_json(),
+            preflight=look,
             created_by=str(by.actor),
             created_at=moment.now(),
         )
@@ -53,10 +64,15 @@ def create_session(
 
 def check(session: Session) -> dict[str, Any]:
     """Look at the repository as the start will find it; runs `prepare` and `check`. Slow."""
-    result = stage.preflight(session)
+    result = stage.preflight(session.project, scratch=str(session.pk))
     Session.objects.filter(pk=session.pk).update(preflight=result)
     session.preflight = result
     return result
+
+
+def look_at(project: Project) -> dict[str, Any]:
+    """As check(), before there is a session: what a start on this project will find. Slow."""
+    return stage.preflight(project, scratch=f"look-{project.pk}-{uuid4().hex[:8]}")
 
 
 def start(session: Session, by: By) -> None:
@@ -89,11 +105,14 @@ def step(session: Session, by: By) -> None:
     _command(session, Move.STEP, by, stepping=True)
 
 
-def stop(session: Session, by: By) -> None:
-    """Cut off what runs and end the session as stopped; what was changed stays on its branch."""
+def stop(session: Session, by: By, *, reason: str = "") -> None:
+    """Cut off what runs and end the session as stopped; what was changed stays on its branch.
+
+    reason: the person's words, kept in the history.
+    """
     with transaction.atomic():
         _project, locked = journal.lock(session.pk)
-        journal.move(locked, Move.STOP, by=str(by.actor), at=moment.now())
+        journal.move(locked, Move.STOP, by=str(by.actor), at=moment.now(), note=reason)
         if locked.lease_until is None:
             uptake.end_as_stopped(locked)
 

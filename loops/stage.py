@@ -28,6 +28,7 @@ from loops.sight import Sight, scope_of
 from loops.workspaces import Base, Unusable, Workspace
 from loops.workspaces import preflight as look_at
 from tracker import services as tracker
+from tracker.models import Project
 
 LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
 PREPARE_SECONDS = 1800.0
@@ -93,15 +94,15 @@ def workspace_of(session: Session) -> Workspace:
     )
 
 
-def preflight(session: Session) -> dict[str, Any]:
-    """What the start will find in the source repository; plain values for the session's row."""
-    project = session.project
+def preflight(project: Project, *, scratch: str) -> dict[str, Any]:
+    """What a start will find in the source repository; plain values for a session's row. scratch:
+    name of a folder that nobody else uses meanwhile."""
     found = look_at(
         Path(project.repo_path),
         project.subpath,
         project.prepare,
         project.check_command,
-        scratch=Path(settings.DATA) / "preflight" / str(session.pk),
+        scratch=Path(settings.DATA) / "preflight" / scratch,
         confine=confine_here,
         leftovers=tuple(project.accepted_leftovers),
     )

@@ -1,17 +1,26 @@
 """Composition of every app's pages."""
 
 from django.urls import include, path
-from django.views.generic import TemplateView
 
+from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import health
-from loops.views import login
+from loops.views import agents, login, new_session, steering
 
 urlpatterns = [
-    path("", TemplateView.as_view(template_name="loops/home.html"), name="home"),
     path("health/", health, name="health"),
     path("login/", login.no_link, name="login"),
     path("login/<str:token>/", login.link, name="login_link"),
     path("logout/", login.log_out, name="logout"),
     path("account/", login.account, name="account"),
+    path("demo/", agents.start_demo, name="demo"),
+    path("agents/new/", agents.new_agent, name="new_agent"),
+    path("sessions/new/", new_session.new_session, name="new_session"),
+    path("sessions/new/preview/", new_session.preview, name="preview_session"),
+    path("sessions/<id:session>/stop/", steering.stop, name="stop"),
+    *(
+        path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
+        for verb in steering.VERBS
+    ),
     path("", include("loops.views.project_urls")),
+    path("", include("escalations.urls")),
 ]

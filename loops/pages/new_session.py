@@ -36,8 +36,9 @@ class PreflightPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSessionPage:
-    """ends: how such a session can end. family_note: sentence when worker and reviewer are of one
-    model family, else "". preview: URL of bound and preflight for the form as it stands."""
+    """ends: how such a session can end. family: a line about the model families of worker and
+    reviewer. preview: URL of bound and preflight for the form as it stands. look: what the
+    preflight found, signed, so that it stays with the form. new_agent: where agents are added."""
 
     form: BaseForm
     post: str
@@ -47,4 +48,23 @@ class NewSessionPage:
     preflight: PreflightPart
     ends: tuple[Chip, ...]
     family: CheckLine | None = None
-    empty: Empty | None = None
+    look: str = ""
+    new_agent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSessionPage:
+    """The same page where a session cannot be made yet: no project, or no agent."""
+
+    index: str
+    empty: Empty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAgentPage:
+    """loops/new_agent.html. back: the page that it was opened from."""
+
+    form: BaseForm
+    post: str
+    index: str
+    back: str = ""

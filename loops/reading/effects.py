@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from loops.engine.endings import DONES_NEEDED
 from loops.engine.values import State
 from loops.models import Iteration, Session
+from loops.reading import links
 from loops.sight import scope_of
 from loops.snapshots import Fold, LogUnusable
 from tracker.engine.rules import Verb
@@ -111,7 +112,7 @@ def _loop(session: Session) -> Loop:
             pass  # the session's own page says so; nothing is claimed of its streak
     return Loop(
         ref=session.ref,
-        href=f"/sessions/{session.pk}/",
+        href=links.session(session.pk),
         state=State(session.state),
         scope=scope_of(session),
         running=running.values_list("number", flat=True).first() or 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.utils import timezone
 
-from loops.reading import effects
+from loops.reading import effects, links
 from tracker import services
 from tracker.access import Right, may
 from tracker.engine.citations import requirement_key
@@ -25,7 +25,7 @@ def reader_of(request: HttpRequest, project: Project) -> Reader:
 
 
 def urls_of(project: Project, key: str = "new") -> Urls:
-    return Urls(f"/p/{project.name}/tracker/", f"/p/{project.name}/specs/", key)
+    return Urls(links.tracker(project), links.spec(project), key)
 
 
 def can_act(request: HttpRequest, project: Project) -> bool:

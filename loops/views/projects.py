@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from loops.reading import links
 from loops.views.places import urls_of
 from loops.workspaces import look
 from tracker import services
@@ -17,7 +18,6 @@ from tracker.forms import ProjectForm
 from tracker.models import Project
 from tracker.pages.project import NewProjectPage
 
-URL = "/projects/new/"
 
 
 def new_project(request: HttpRequest) -> HttpResponse:
@@ -28,7 +28,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
         project = _made(request, form)
         if project is not None:
             return redirect(urls_of(project).spec)
-    page = NewProjectPage(form=form, post=URL, index="/")
+    page = NewProjectPage(form=form, post=links.NEW_PROJECT, index=links.INDEX)
     return render(
         request, "tracker/new_project.html", {"page": page}, status=422 if form.errors else 200
     )

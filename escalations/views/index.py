@@ -1,0 +1,26 @@
+"""All loops."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from escalations.reading.index import index_page
+from loops.pages.index import IndexPage
+from tracker.access import Right, may, visible_projects
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    return render(request, "loops/index.html", {"page": _page(request)})
+
+
+@require_safe
+def index_part(request: HttpRequest) -> HttpResponse:
+    return render(request, "loops/_index.html", {"page": _page(request)})
+
+
+def _page(request: HttpRequest) -> IndexPage:
+    may_set_up = may(request.user, Right.ADMINISTER, None)
+    return index_page(visible_projects(request.user), may_set_up=may_set_up)

@@ -1,0 +1,99 @@
+"""A session's page, live or pinned to one iteration, and its parts."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from escalations.reading.session import PARTS, View, session_page
+from loops import services
+from loops.models import Iteration, OutputPiece, Session
+from loops.reading import asked
+from loops.reading.iteration import TABS, log_part
+from loops.reading.reading import Reading
+from tracker.access import Right, guarded, is_from_script, may
+from tracker.errors import NotFound
+from tracker.models import Project
+
+LONGEST_RAW = 64 * 1024 * 1024  # characters
+_NAMES = {"iteration": "it"}  # part -> its name in the template, where that differs
+
+
+def project_of(session: Session) -> Project:
+    return session.project
+
+
+seen = guarded("session", services.get_session, project_of=project_of)
+
+
+@require_safe
+@seen
+def session(request: HttpRequest, session: Session) -> HttpResponse:
+    return _page(request, session, _view(request, session))
+
+
+@require_safe
+@seen
+def iteration(request: HttpRequest, session: Session, number: int) -> HttpResponse:
+    """The page pinned to one iteration; older output lines alone when the page's script asks."""
+    view = _view(request, session, number)
+    if is_from_script(request) and view.before is not None and view.pinned is not None:
+        log = log_part(view.pinned, before=view.before)
+        return render(request, "loops/_log_rows.html", {"log": log})
+    return _page(request, session, view)
+
+
+@require_safe
+@seen
+def part(
+    request: HttpRequest, session: Session, name: str, number: int | None = None
+) -> HttpResponse:
+    """One part of the page, as the page includes it."""
+    if name not in PARTS:
+        raise NotFound(f"A session's page has no part “{name}”.")
+    template, build = PARTS[name]
+    value = build(Reading(session), _view(request, session, number))
+    return render(request, template, {_NAMES.get(name, name): value})
+
+
+@require_safe
+@seen
+def raw(request: HttpRequest, session: Session, number: int) -> HttpResponse:
+    """An iteration's output as it was written, secrets removed; plain text, never a page."""
+    pieces = OutputPiece.objects.filter(iteration=find_iteration(session, number)).order_by("seq")
+    texts: list[str] = []
+    room = LONGEST_RAW
+    for text in pieces.values_list("text", flat=True).iterator():
+        texts.append(text)
+        room -= len(text)
+        if room < 0:
+            texts.append("\n(The rest is left out: the output is very long.)\n")
+            break
+    return HttpResponse("".join(texts), content_type="text/plain; charset=utf-8")
+
+
+def _page(request: HttpRequest, session: Session, view: View) -> HttpResponse:
+    request.project = session.project  # type: ignore[attr-defined]
+    shown = session_page(Reading(session), view)
+    return render(request, "loops/session.html", {"page": shown})
+
+
+def find_iteration(session: Session, number: int) -> Iteration:
+    found = session.iterations.filter(number=number).select_related("prompt").first()
+    if found is None:
+        count = session.iteration_count
+        known = f"it has {count} so far" if count else "none has started yet"
+        raise NotFound(f"{session.ref} has no iteration {number}; {known}.")
+    found.session = session
+    return found
+
+
+def _view(request: HttpRequest, session: Session, number: int | None = None) -> View:
+    return View(
+        pinned=None if number is None else find_iteration(session, number),
+        tab=asked.one_of(request, "show", TABS),  # type: ignore[arg-type]
+        before=asked.number(request, "before"),
+        rows_before=asked.number(request, "rows"),
+        may_steer=may(request.user, Right.OPERATE, session.project),
+    )

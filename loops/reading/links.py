@@ -1,0 +1,38 @@
+"""Addresses of pages, written once (design/ui.md 2)."""
+
+from __future__ import annotations
+
+from tracker.models import Project
+from tracker.pages.atoms import Link
+
+INDEX = "/"
+NEW_SESSION = "/sessions/new/"
+PREVIEW = "/sessions/new/preview/"
+NEW_PROJECT = "/projects/new/"
+NEW_AGENT = "/agents/new/"
+DEMO = "/demo/"
+
+
+def session(session_id: int) -> str:
+    return f"/sessions/{session_id}/"
+
+
+def iteration(session_id: int, number: int) -> str:
+    return f"{session(session_id)}iterations/{number}/"
+
+
+def tracker(project: Project) -> str:
+    return f"/p/{project.name}/tracker/"
+
+
+def spec(project: Project) -> str:
+    return f"/p/{project.name}/specs/"
+
+
+def entry(project: Project, key: str) -> Link:
+    """Return the link to an entry of the tracker, "B-7"."""
+    return Link(key, f"{tracker(project)}{key}/")
+
+
+def requirement(project: Project, key: str) -> Link:
+    return Link(key, f"{spec(project)}{key}/")

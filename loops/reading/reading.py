@@ -1,0 +1,115 @@
+"""One session as it stands now: each row and fold is read at most once per request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.utils import timezone
+
+from loops.engine.values import EndReason, Role, State
+from loops.models import Iteration, LogEntry, Session, Transition
+from loops.sight import scope_of
+from loops.snapshots import Fold, LogUnusable
+from tracker.facts import Facts, facts
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What the log says of a finished iteration beside its outcome. money: dollars. tokens, money:
+    None = not reported."""
+
+    findings: int
+    guidance: int | None
+    tokens: int | None
+    money: float | None
+
+
+class Reading:
+    """now: the moment all ages on the page are measured at, in the reader's time zone."""
+
+    def __init__(self, session: Session, now: datetime | None = None) -> None:
+        self.session = session
+        self.project = session.project
+        self.now = now or timezone.localtime()
+
+    @property
+    def state(self) -> State:
+        return State(self.session.state)
+
+    @property
+    def end(self) -> EndReason | None:
+        return EndReason(self.session.end_reason) if self.session.end_reason else None
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state is State.ENDED
+
+    @cached_property
+    def fold(self) -> Fold | None:
+        """None for a draft, which has no log yet, and for a log that cannot be understood."""
+        if self.state is State.DRAFT:
+            return None
+        try:
+            return Fold.load(self.session)
+        except LogUnusable:
+            return None
+
+    @cached_property
+    def facts(self) -> Facts:
+        return facts(self.project, scope_of(self.session), self.session.ref)
+
+    @cached_property
+    def iterations(self) -> list[Iteration]:
+        """In order of their numbers, without their prompts."""
+        return list(self.session.iterations.order_by("number"))
+
+    @cached_property
+    def newest(self) -> Iteration | None:
+        return self.iterations[-1] if self.iterations else None
+
+    @property
+    def running(self) -> Iteration | None:
+        newest = self.newest
+        return newest if newest is not None and newest.ended_at is None else None
+
+    @cached_property
+    def noted(self) -> dict[int, Noted]:
+        """By number of the iteration."""
+        evidence = "payload__evidence__"
+        rows = LogEntry.objects.filter(session=self.session, kind="recorded").values_list(
+            *(evidence + name for name in ("number", "findings", "guidance", "tokens", "money"))
+        )
+        return {
+            number: Noted(len(findings or ()), guidance, tokens, money)
+            for number, findings, guidance, tokens, money in rows
+        }
+
+    def evidence(self, number: int) -> dict[str, Any]:
+        """The log's evidence of a finished iteration; {} while it runs."""
+        entry = LogEntry.objects.filter(
+            session=self.session, kind="recorded", payload__evidence__number=number
+        ).first()
+        return dict(entry.payload["evidence"]) if entry else {}
+
+    @cached_property
+    def last_move(self) -> Transition | None:
+        return self.session.transitions.order_by("-id").first()
+
+    @cached_property
+    def said_at(self) -> datetime | None:
+        """When the running iteration's newest output came; None before the first."""
+        if self.running is None:
+            return None
+        return self.running.pieces.order_by("-seq").values_list("at", flat=True).first()
+
+    @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that this session has an agent for."""
+        named = self.session.config.get("agents", {})
+        return tuple(role for role in (Role.WORKER, Role.REVIEWER, Role.COACH) if role in named)
+
+    def local(self, at: datetime) -> datetime:
+        return timezone.localtime(at)

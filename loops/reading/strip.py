@@ -1,0 +1,88 @@
+"""The timeline strip of a session: turns, what people changed, and how many code bugs were open."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from loops.models import LogEntry
+from loops.pages.timeline import HumanChange, OpenBugs, Timeline, timeline
+from loops.reading import links
+from loops.reading.iterations import turns
+from loops.reading.reading import Reading
+from loops.sight import scope_of
+from tracker.engine.rules import BLOCKING, Kind, Verb
+from tracker.models import Bug, Move
+from tracker.scope import bugs_in
+
+_DONE = {
+    "requirement edited": "edited",
+    Verb.FILE.value: "filed",
+    Verb.MERGE.value: "filed again",
+    Verb.REWORD.value: "reworded",
+    Verb.REOPEN.value: "reopened",
+    Verb.DISPUTE.value: "disputed",
+    Verb.DISMISS.value: "dismissed",
+    Verb.TURN.value: "made a task",
+}
+
+
+def timeline_part(reading: Reading) -> Timeline | None:
+    """None while nothing has run."""
+    told = turns(reading)
+    if not told:
+        return None
+    start, end = told[0].started_at, reading.now
+    if reading.session.ended_at:
+        end = reading.local(reading.session.ended_at)
+    return timeline(
+        told,
+        roles=reading.roles,
+        changes=[one for one in human_changes(reading) if one.at >= start],
+        open_bugs=open_bugs(reading, start, end),
+        now=end,
+    )
+
+
+def human_changes(reading: Reading) -> list[HumanChange]:
+    """What people did to the loop, in order: events that counted, and decisions."""
+    rows = LogEntry.objects.filter(session=reading.session, kind__in=("human_event", "decided"))
+    return [
+        _change(reading, kind, payload, reading.local(at))
+        for kind, payload, at in rows.order_by("seq").values_list("kind", "payload", "at")
+    ]
+
+
+def _change(reading: Reading, kind: str, payload: dict[str, str], at: datetime) -> HumanChange:
+    if kind == "decided":
+        number = payload.get("escalation", 0)
+        return HumanChange(at, f"E-{number} decided", f"/queue/{number}/")
+    key = payload["key"]
+    page = links.requirement if key.startswith("R-") else links.entry
+    verb = _DONE.get(payload["what"], payload["what"])
+    return HumanChange(at, f"{key} {verb}", page(reading.project, key).href)
+
+
+def open_bugs(reading: Reading, start: datetime, end: datetime) -> list[OpenBugs]:
+    """Steps of the number of open code bugs in scope, from `start` to `end`."""
+    session = reading.session
+    inside = Bug.objects.filter(
+        bugs_in(scope_of(session), session.ref), project=reading.project, kind=Kind.CODE.value
+    )
+    moves = Move.objects.filter(project=reading.project, bug__in=inside, at__lte=end)
+    open_now: set[int] = set()
+    steps: list[OpenBugs] = []
+    for bug, state, at in moves.order_by("id").values_list("bug_id", "to_state", "at"):
+        (open_now.add if state in BLOCKING else open_now.discard)(bug)
+        steps.append(OpenBugs(max(start, reading.local(at)), len(open_now)))
+    return _without_repeats(steps)
+
+
+def _without_repeats(steps: list[OpenBugs]) -> list[OpenBugs]:
+    """Only the last count of each moment, and only where the count changes."""
+    kept: list[OpenBugs] = []
+    for step in steps:
+        if kept and kept[-1].at == step.at:
+            kept.pop()
+        if not kept or kept[-1].count != step.count:
+            kept.append(step)
+    return kept

@@ -1,0 +1,39 @@
+"""Why a session that could run does not run this moment."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+
+from loops.engine.values import State
+from loops.models import Session
+from loops.reading.reading import Reading
+from tracker.pages.words import moment
+
+
+def ahead_of(session: Session, *, them: bool = True) -> QuerySet[Session]:
+    """Sessions that come before this one on its project; them=False: those that come after."""
+    if them:
+        first = Q(holds_project=True) | Q(state=State.QUEUED.value, pk__lt=session.pk)
+    else:
+        first = Q(state=State.QUEUED.value) & ~Q(holds_project=True)
+    others = Session.objects.filter(first, project=session.project_id).exclude(pk=session.pk)
+    return others.order_by("pk")
+
+
+def waits_for(reading: Reading) -> str:
+    """A sentence for a queued session, and for a running one between two steps."""
+    session = reading.session
+    if session.not_before and session.not_before > reading.now:
+        at = moment(reading.local(session.not_before), reading.now)
+        why = "the agent's own limit" if session.held_until else "a fault of the last step"
+        return f"Waits until {at} after {why}, then goes on by itself"
+    first = ahead_of(session).first() if not session.holds_project else None
+    if first is not None:
+        return f"Behind {first.ref}, one loop per project"
+    if session.lease_until is not None:
+        return "Between two iterations"
+    busy = Session.objects.filter(lease_until__isnull=False).count()
+    if busy >= settings.SLOTS:
+        return f"Waits for a slot, {busy} of {settings.SLOTS} busy"
+    return "A slot is free; it goes on within seconds"
