@@ -25,6 +25,8 @@ class Inputs(forms.Form):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             widget = field.widget
+            if field.label:
+                field.error_messages["required"] = f"“{field.label}” is missing."
             if isinstance(widget, forms.RadioSelect | forms.CheckboxInput | forms.HiddenInput):
                 continue
             widget.attrs.setdefault("class", f"in {widget.attrs.pop('extra', '')}".strip())
@@ -199,12 +201,15 @@ class RequirementForm(Inputs):
         self.fields["confirm"].choices = [(key, key) for key in citing]
 
 
+_NAME_HINT = "Lower case letters, digits and hyphens, at most 63."
+
+
 class ProjectForm(Inputs):
     """A repository and how the loop prepares and checks it. Lists are one entry per line."""
 
-    name = forms.SlugField(
-        label="Name", max_length=60, help_text="Lower case letters, digits and hyphens.",
-        widget=mono(),
+    name = forms.RegexField(
+        r"^[a-z0-9][a-z0-9_-]{0,62}\Z", label="Name", help_text=_NAME_HINT, widget=mono(),
+        error_messages={"invalid": f"That is no name of a project. {_NAME_HINT}"},
     )
     repo_path = forms.CharField(
         label="Repository", widget=mono(),

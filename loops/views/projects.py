@@ -39,7 +39,11 @@ def _made(request: HttpRequest, form: ProjectForm) -> Project | None:
     data = form.cleaned_data
     folder = Path(data["repo_path"])
     try:
-        folder = folder.expanduser().resolve()
+        folder = folder.expanduser()
+        if not folder.is_absolute():
+            form.add_error("repo_path", f"{folder} is not a full path; it begins with /.")
+            return None
+        folder = folder.resolve()
         found = look(folder, data["subpath"])
     except (OSError, RuntimeError, ValueError) as fault:
         form.add_error("repo_path", f"{folder} cannot be read: {_words(fault)}.")
