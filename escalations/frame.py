@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from escalations.models import Escalation, Status
-from loops import clockwork
+from loops import clockwork, live
 from loops.models import Session
-from loops.pages.frame import Frame, NavEntry
+from loops.pages.frame import Frame, Live, NavEntry
 from loops.reading import links
 from tracker.access import visible_projects
 from tracker.models import Project
@@ -26,6 +26,14 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     (loops.pages.frame.Live); one about a project that its URL does not name sets `request.project`.
     """
     return {"frame": SimpleLazyObject(lambda: _frame(request))}
+
+
+def follow(request: HttpRequest, topic: str, socket: str) -> None:
+    """Make the page live. Call it before its rows are read: a change in between is fetched again
+    rather than missed."""
+    request.live = Live(  # type: ignore[attr-defined]
+        socket=socket, catch_up="", seq=live.sequence(topic)
+    )
 
 
 def _frame(request: HttpRequest) -> Frame:

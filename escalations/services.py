@@ -11,11 +11,11 @@ from django.db import transaction
 from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
-from loops import journal, moment
+from loops import journal, live, moment
 from loops import services as loops
 from loops.engine import questions as table
-from loops.engine.values import Choice, Decided, Kind, LimitName
 from loops.engine.controllers import entry_to_json
+from loops.engine.values import Choice, Decided, Kind, LimitName
 from loops.models import Session
 from loops.questions import Question
 from tracker import services as tracker
@@ -61,6 +61,7 @@ def open_question(session: Session, question: Question, at: datetime) -> Escalat
     known = Escalation.objects.filter(
         session=session, fingerprint=fingerprint, status=Status.OPEN.value
     ).first()
+    _say(session)
     if known is None:
         return Escalation.objects.create(
             session=session,
@@ -90,6 +91,7 @@ def supersede_all(session: Session, at: datetime) -> None:
     Escalation.objects.filter(session=session, status=Status.OPEN.value).update(
         status=Status.SUPERSEDED.value, closed_at=at
     )
+    _say(session)
 
 
 def decide(escalation: Escalation, word: Word, by: By) -> Decision:
@@ -181,6 +183,7 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
     )
     if not won:
         raise Conflict(f"{escalation} was decided at the same moment; look again.")
+    _say(escalation.session)
     details = {"grants": dict(word.grants), "disposition": word.disposition, "attempts": word.attempts}
     return Decision.objects.create(
         escalation=escalation,
@@ -192,6 +195,10 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
         by=by.actor,
         at=at,
     )
+
+
+def _say(session: Session) -> None:
+    live.session_changed(session.pk, session.project_id, live.QUESTIONS)
 
 
 def _dispose(escalation: Escalation, word: Word, by: By) -> None:

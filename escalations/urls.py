@@ -17,6 +17,7 @@ urlpatterns = [
     path(f"{_ITERATION}raw/", session.raw, name="raw_output"),
     path("queue/", queue.listing, name="queue"),
     path("queue/parts/queue/", queue.queue_only, name="queue_part"),
+    path("queue/<id:current>/parts/queue/", queue.queue_only, name="question_queue_part"),
     path("queue/<id:escalation>/", queue.detail, name="question"),
     path("queue/<id:escalation>/decide/", queue.decide, name="decide"),
 ]

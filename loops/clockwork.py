@@ -13,12 +13,16 @@ from pathlib import Path
 from django.conf import settings
 
 from loops import recovery, stage
+from loops.heartbeat import Heartbeat
+
+_heart = Heartbeat()
 
 
 def tick(now: datetime) -> None:
     """One second's work; may raise, the clock goes on."""
     recovery.sweep(stage.equip)
     beat(now)
+    _heart.beat(now)
 
 
 def beat(now: datetime) -> None:

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from django.db import transaction
 
-from loops import briefing, journal, moment, questions, statements, uptake
+from loops import briefing, journal, live, moment, output, questions, statements, uptake
 from loops.agents.base import ProcessIdentity, Reply
 from loops.agents.output import OutputWriter
 from loops.engine import controllers
@@ -141,10 +141,12 @@ class Drive:
             self.fold.catch_up(self.session)
             if done is not None:
                 statements.keep_pieces(pieces)
+                output.say(done.iteration, pieces)
                 self._record(done, at)
             iteration = self._next(at, recorded=done is not None, go_on=go_on)
             if iteration is None:
                 self.fold.save(self.session)
+            live.session_changed(self.session.pk, self.session.project_id, live.STEP)
             point("in boundary")
         point("after boundary")
         return iteration

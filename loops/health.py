@@ -37,6 +37,14 @@ def health(request: HttpRequest) -> JsonResponse:
     )
 
 
+@never_cache
+@require_safe
+def engine(request: HttpRequest) -> JsonResponse:
+    """{"seconds": since the clock's last beat, or null}: what pages show, asked by plain HTTP."""
+    age = clockwork.age_seconds(timezone.now())
+    return JsonResponse({"seconds": None if age is None else round(age, 1)})
+
+
 def _database_answers() -> bool:
     try:
         with connection.cursor() as cursor:

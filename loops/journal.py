@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-
+from loops import live
 from loops.engine import lifecycle
 from loops.engine.lifecycle import Move
 from loops.engine.values import EndReason, State
@@ -36,6 +36,7 @@ def append(session: Session, kind: str, payload: Mapping[str, Any], at: datetime
     session.log_seq += 1
     Session.objects.filter(pk=session.pk).update(log_seq=session.log_seq)
     LogEntry.objects.create(session=session, seq=session.log_seq, kind=kind, payload=payload, at=at)
+    live.session_changed(session.pk, session.project_id, live.STEP)
     return session.log_seq
 
 
@@ -62,6 +63,7 @@ def move(
     Transition.objects.create(
         session=session, before=before.value, move=event.value, after=after.value, by=by, note=note, at=at
     )
+    live.session_changed(session.pk, session.project_id, live.STATE)
 
 
 def end(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from loops import moment
+from loops import live, moment
 from loops.agents.output import Piece
 from loops.models import Iteration, OutputPiece
 
@@ -32,12 +32,19 @@ class PieceStore:
             self._held += rows
         else:
             _write(rows)
+            say(self._iteration, rows)
 
     def finish(self) -> None:
         self._finishing.set()
 
     def held(self) -> list[OutputPiece]:
         return self._held
+
+
+def say(iteration: Iteration, rows: Iterable[OutputPiece]) -> None:
+    """Pieces that are kept, or will be with this transaction, to the pages that follow them."""
+    said = ((row.seq, row.text, row.at) for row in rows)
+    live.output(iteration.session_id, iteration.number, said)
 
 
 def _write(rows: list[OutputPiece]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from loops import journal, moment
+from loops import journal, live, moment
 from loops.engine import controllers
 from loops.engine.values import HumanEvent, Kind, State
 from loops.models import Iteration, Session
@@ -24,6 +24,7 @@ _BEFORE_AND_AFTER = (State.DRAFT.value, State.ENDED.value)
 
 @receiver(signals.bug_changed)
 def hear_bug(project: Project, bug: Bug, change: str, by: By, counts: bool, **_: Any) -> None:
+    _say(project)
     for session in _live(project):
         if not Bug.objects.filter(bugs_in(scope_of(session), session.ref), pk=bug.pk).exists():
             continue
@@ -39,6 +40,7 @@ def hear_bug(project: Project, bug: Bug, change: str, by: By, counts: bool, **_:
 
 @receiver(signals.requirement_changed)
 def hear_requirement(project: Project, requirement: Requirement, **_: Any) -> None:
+    _say(project)
     for session in _live(project):
         inside = scope_of(session).holds(
             key=requirement.key,
@@ -48,6 +50,12 @@ def hear_requirement(project: Project, requirement: Requirement, **_: Any) -> No
         )
         if inside:
             _append(session, HumanEvent(0, "requirement edited", requirement.key))
+
+
+def _say(project: Project) -> None:
+    """Pages of sessions that stand on this tracker show it too."""
+    sessions = Session.objects.filter(project=project).exclude(state=State.ENDED.value)
+    live.tracker_changed(project.pk, sessions.values_list("pk", flat=True))
 
 
 def _live(project: Project) -> Iterator[Session]:

@@ -56,3 +56,15 @@ def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
             "page again, then send it once more. It needs cookies."
         ),
     )
+
+
+def no_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler404: an address that leads nowhere."""
+    return refusal(request, NotFound("No page has this address. It may be a typing slip."))
+
+
+def no_sense(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400: what no form or page of ours sends."""
+    answer = refusal(request, Invalid("This request could not be understood; nothing was changed."))
+    answer.status_code = 400
+    return answer

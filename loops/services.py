@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from loops import configuration, journal, moment, stage, uptake, wake
+from loops import configuration, journal, live, moment, stage, uptake, wake
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, State
@@ -59,6 +59,7 @@ def create_session(
             raise Invalid(
                 "There is nothing to prove: give the session a goal, or a scope with a requirement."
             )
+        live.session_changed(session.pk, project.pk, live.STATE)
     return session
 
 
@@ -67,6 +68,7 @@ def check(session: Session) -> dict[str, Any]:
     result = stage.preflight(session.project, scratch=str(session.pk))
     Session.objects.filter(pk=session.pk).update(preflight=result)
     session.preflight = result
+    live.session_changed(session.pk, session.project_id, live.STATE)
     return result
 
 

@@ -3,13 +3,18 @@
 from django.urls import include, path
 
 from loops import addresses  # noqa: F401  (registers <id:...>)
-from loops.health import health
-from loops.views import agents, login, new_session, steering
+from loops.health import engine, health
+from loops.views import agents, login, new_session, output, steering
+
+handler404 = "loops.refusals.no_page"
+handler400 = "loops.refusals.no_sense"
 
 urlpatterns = [
     path("health/", health, name="health"),
+    path("health/engine/", engine, name="engine_age"),
     path("login/", login.no_link, name="login"),
     path("login/<str:token>/", login.link, name="login_link"),
+    path("sessions/<int:session_id>/iterations/<int:number>/output/", output.output),
     path("logout/", login.log_out, name="logout"),
     path("account/", login.account, name="account"),
     path("demo/", agents.start_demo, name="demo"),

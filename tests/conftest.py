@@ -80,28 +80,47 @@ def plain_environment(**extra: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(TOP), **extra}
 
 
+class Broker:
+    """A real embedded server in a folder of its own, that a test may kill and start again."""
+
+    def __init__(self, data: Path) -> None:
+        binary = embedded.server_binary()
+        assert binary is not None
+        self.data = data
+        (data / "keys").mkdir(exist_ok=True)
+        self.url = embedded.url(data)
+        self._server = embedded.prepare(data, binary)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Broker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        embedded.remove_socket_folder(self.data)
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            self._server.argv, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        )
+        eventually(self._answers, what="the broker's answer")
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _answers(self) -> bool:
+        try:
+            with redis.Redis.from_url(self.url) as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real embedded server; its URL in redis-py's words."""
-    data = tmp_path_factory.mktemp("broker")
-    binary = embedded.server_binary()
-    assert binary is not None
-    (data / "keys").mkdir()
-    server = embedded.prepare(data, binary)
-    process = subprocess.Popen(server.argv, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    url = embedded.url(data)
-    try:
-        with redis.Redis.from_url(url) as client:
-            eventually(lambda: _answers(client), what="the broker's answer")
-        yield url
-    finally:
-        process.kill()
-        process.wait()
-        embedded.remove_socket_folder(data)
-
-
-def _answers(client: redis.Redis) -> bool:
-    try:
-        return bool(client.ping())
-    except redis.RedisError:
-        return False
+    with Broker(tmp_path_factory.mktemp("broker")) as server:
+        yield server.url

@@ -157,10 +157,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuePage:
-    """question: None on the list alone. empty: nobody waits. draft: shown beside the decision."""
+    """question: None on the list alone. empty: nobody waits. draft: shown beside the decision.
+
+    parts_url: base of the parts of a question's page.
+    """
 
     queue: QueuePart
     question: QuestionPart | None = None
     empty: Empty | None = None
     draft: Draft | None = None
     evidence_changed: str = ""
+    parts_url: str = ""

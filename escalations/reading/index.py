@@ -44,7 +44,7 @@ def _headline(active: list[Reading], waiting: list[Escalation]) -> str:
     running = sum(one.state in _RUNS for one in active)
     runs = f"{plural(running, 'loop')} {'is' if running == 1 else 'are'} running"
     if held:
-        also = f"{running} {'is' if running == 1 else 'are'} running"
+        also = f"{running or 'none'} {'is' if running < 2 else 'are'} running"
         return f"{plural(held, 'loop')} {_verb(held, 'wait')} for a decision, {also}"
     if waiting:
         asked = f"{plural(len(waiting), 'question')} {'is' if len(waiting) == 1 else 'are'} open"
@@ -64,6 +64,9 @@ def _lead(active: list[Reading], waiting: list[Escalation]) -> str:
     blocking = sum(one.blocking for one in waiting)
     asked = f"{plural(len(waiting), 'question')} {'is' if len(waiting) == 1 else 'are'} open"
     held = f"{blocking} of them {_verb(blocking, 'hold')} a loop up." if blocking else ""
+    if len(waiting) == 1:
+        held = "It holds a loop up." if blocking else "Its loop goes on meanwhile."
+        return f"1 question is open for {queue.waited(longest, now)}. {held}"
     return f"{asked}, the longest for {queue.waited(longest, now)}. {held}".strip()
 
 

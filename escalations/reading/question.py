@@ -25,6 +25,7 @@ from tracker.pages.atoms import Link
 from tracker.pages.words import moment
 
 LINES_SHOWN = 30
+LINES_OF_ENTRY = 8
 REQUIREMENTS_SHOWN = 6
 SHORT = 7
 
@@ -114,7 +115,14 @@ def _entry_text(entry: Bug | None) -> str:
         return ""
     said = [f"{move.actor}: {move.note}" for move in tracker.history(entry) if move.note][-3:]
     quote = f"“{entry.quote}”" if entry.quote else ""
-    return "\n".join(filter(None, (entry.text, quote, entry.contradiction, *said)))
+    return "\n".join(_short(text) for text in (entry.text, quote, entry.contradiction, *said) if text)
+
+
+def _short(text: str) -> str:
+    """The beginning of a long text; the tracker's page has all of it."""
+    lines = text.splitlines()
+    more = [f"… {len(lines) - LINES_OF_ENTRY} more lines"] if len(lines) > LINES_OF_ENTRY else []
+    return "\n".join([*lines[:LINES_OF_ENTRY], *more])
 
 
 def _requirements(reading: Reading, entry: Bug | None) -> tuple[RequirementText, ...]:

@@ -30,9 +30,9 @@ def open_in_order(projects: QuerySet[Project]) -> list[Escalation]:
 
 
 def queue_part(
-    projects: QuerySet[Project], *, current: Escalation | None = None, show: str = "open"
+    projects: QuerySet[Project], *, current: int | None = None, show: str = "open"
 ) -> QueuePart:
-    """show: "open" or "decided". current: the one on view."""
+    """show: "open" or "decided". current: id of the one on view."""
     now = timezone.localtime()
     waiting = open_in_order(projects)
     closed = visible(projects).exclude(status=Status.OPEN.value).order_by("-closed_at", "-pk")
@@ -71,7 +71,7 @@ def _facts(
     return tuple(facts)
 
 
-def _item(one: Escalation, now: datetime, show: str, current: Escalation | None) -> QueueItem:
+def _item(one: Escalation, now: datetime, show: str, current: int | None) -> QueueItem:
     suffix = "?show=decided" if show == "decided" else ""
     return QueueItem(
         ref=str(one),
@@ -80,7 +80,7 @@ def _item(one: Escalation, now: datetime, show: str, current: Escalation | None)
         href=f"{HREF}{one.pk}/{suffix}",
         waited=waited_chip(one, now),
         facts=f"S-{one.session_id}, {one.session.project.name}",
-        is_current=current is not None and one.pk == current.pk,
+        is_current=one.pk == current,
     )
 
 

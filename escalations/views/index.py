@@ -7,12 +7,15 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from escalations.reading.index import index_page
+from escalations.frame import follow
+from loops import live
 from loops.pages.index import IndexPage
 from tracker.access import Right, may, visible_projects
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
+    follow(request, live.ALL, "/live/")
     return render(request, "loops/index.html", {"page": _page(request)})
 
 

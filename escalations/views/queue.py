@@ -9,9 +9,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from escalations import services
 from escalations.forms import DecisionForm
+from escalations.frame import follow
 from escalations.models import Escalation, Status
 from escalations.pages.queue import QueuePage
 from escalations.reading import decision, queue, question
+from loops import live
 from loops.reading import asked
 from loops.reading.reading import Reading
 from tracker.access import Right, acting, guarded, may, visible_projects
@@ -31,6 +33,7 @@ seen = guarded("escalation", services.get_escalation, project_of=project_of)
 
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
+    follow(request, live.ALL, "/live/")
     show = asked.one_of(request, "show", SHOWS)
     part = queue.queue_part(visible_projects(request.user), show=show)
     page = QueuePage(queue=part, empty=None if part.items else _empty(show))
@@ -38,10 +41,10 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def queue_only(request: HttpRequest) -> HttpResponse:
-    """The list alone, for refresh."""
+def queue_only(request: HttpRequest, current: int | None = None) -> HttpResponse:
+    """The list alone, for refresh. current: the question on view."""
     show = asked.one_of(request, "show", SHOWS)
-    part = queue.queue_part(visible_projects(request.user), show=show)
+    part = queue.queue_part(visible_projects(request.user), current=current, show=show)
     return render(request, "escalations/_queue.html", {"queue": part})
 
 
@@ -116,8 +119,9 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     request.project = escalation.session.project  # type: ignore[attr-defined]
+    follow(request, live.ALL, "/live/")
     show = asked.one_of(request, "show", SHOWS)
-    part = queue.queue_part(visible_projects(request.user), current=escalation, show=show)
+    part = queue.queue_part(visible_projects(request.user), current=escalation.pk, show=show)
     reading = Reading(escalation.session)
     amend = request.GET.get("amend", "")
     may_decide = may(request.user, Right.OPERATE, escalation.session.project)
@@ -128,5 +132,6 @@ def _page(
         ),
         draft=question.draft_of(draft_from, escalation) if draft_from else None,
         evidence_changed=changed,
+        parts_url=f"{queue.HREF}{escalation.pk}/parts/",
     )
     return render(request, "escalations/detail.html", {"page": page}, status=status)

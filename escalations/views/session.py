@@ -6,8 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from escalations.frame import follow
 from escalations.reading.session import PARTS, View, session_page
-from loops import services
+from loops import live, services
 from loops.models import Iteration, OutputPiece, Session
 from loops.reading import asked
 from loops.reading.iteration import TABS, log_part
@@ -75,6 +76,7 @@ def raw(request: HttpRequest, session: Session, number: int) -> HttpResponse:
 
 def _page(request: HttpRequest, session: Session, view: View) -> HttpResponse:
     request.project = session.project  # type: ignore[attr-defined]
+    follow(request, live.session_topic(session.pk), f"/live/session/{session.pk}/")
     shown = session_page(Reading(session), view)
     return render(request, "loops/session.html", {"page": shown})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Any
@@ -67,6 +66,8 @@ def at_most(reading: Reading) -> int:
 def _bound(reading: Reading, number: int) -> str:
     if reading.is_ended:
         return "It has ended: no more iterations can run."
+    if reading.state is State.WAITING_HUMAN and not number:
+        return "No iteration runs until somebody decides. What you decide can allow more."
     verb = "can run" if reading.state is not State.DRAFT else "can run once it is started"
     only_you = "No setting or agent reply can raise this; only you can."
     return f"At most {plural(number, 'more iteration')} {verb}. {only_you}"
@@ -107,8 +108,7 @@ def cost(used: list[Noted]) -> str:
 
 def agent_name(frozen: dict[str, Any]) -> str:
     """The stored agent whose settings a session froze, else the program it runs."""
-    same = json.dumps(frozen, sort_keys=True)
-    for agent in Agent.objects.order_by("name"):
-        if json.dumps(agent.settings, sort_keys=True) == same:
-            return agent.name
+    for name, settings in Agent.objects.order_by("name").values_list("name", "settings"):
+        if settings and settings.items() <= frozen.items():
+            return str(name)
     return PurePath(frozen["argv"][0]).name

@@ -89,9 +89,8 @@ def bound_part(form: NewSessionForm) -> BoundPart:
     """From the values as they stand in the form; a value that is no number counts as its default."""
     most = _value(form, "iterations")
     hours = _value(form, "hours")
-    reviews = most if _value(form, "review_every") else 0
     limits = [
-        ("Reviews", f"at most {reviews}, they count too"),
+        ("Review", f"after {plural(_value(form, 'review_every'), 'work turn')}"),
         ("Time", f"at most {duration(hours * 3600)}"),
         ("Without a change", f"{_value(form, 'no_progress')} in a row"),
         ("Tokens", _open_limit(form, "tokens", "million")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from loops.engine.values import State
 from loops.models import LogEntry
 from loops.pages.timeline import HumanChange, OpenBugs, Timeline, timeline
 from loops.reading import links
@@ -14,6 +15,7 @@ from tracker.engine.rules import BLOCKING, Kind, Verb
 from tracker.models import Bug, Move
 from tracker.scope import bugs_in
 
+_STANDS = (State.PAUSED, State.WAITING_HUMAN, State.ENDED)
 _DONE = {
     "requirement edited": "edited",
     Verb.FILE.value: "filed",
@@ -31,16 +33,25 @@ def timeline_part(reading: Reading) -> Timeline | None:
     told = turns(reading)
     if not told:
         return None
-    start, end = told[0].started_at, reading.now
-    if reading.session.ended_at:
-        end = reading.local(reading.session.ended_at)
+    start = told[0].started_at
+    changes = [one for one in human_changes(reading) if one.at >= start]
+    end = _right_edge(reading, changes)
     return timeline(
         told,
         roles=reading.roles,
-        changes=[one for one in human_changes(reading) if one.at >= start],
+        changes=changes,
         open_bugs=open_bugs(reading, start, end),
         now=end,
     )
+
+
+def _right_edge(reading: Reading, changes: list[HumanChange]) -> datetime:
+    """The present while it moves. A loop that stands still ends where it stopped: a night's wait
+    would squeeze everything that happened to a sliver."""
+    if reading.last_move is None or reading.state not in _STANDS:
+        return reading.now
+    stopped = reading.session.ended_at or reading.last_move.at
+    return max([reading.local(stopped), *(one.at for one in changes)])
 
 
 def human_changes(reading: Reading) -> list[HumanChange]:

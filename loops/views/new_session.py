@@ -17,7 +17,7 @@ from loops.pages.new_session import NoSessionPage
 from loops.reading import links
 from loops.reading.new_session import new_session_form, new_session_page
 from tracker.access import Right, acting, is_from_script, may, require, visible_projects
-from tracker.errors import DomainError
+from tracker.errors import DomainError, Invalid
 from tracker.models import Project
 from tracker.pages.atoms import Act, Empty
 from tracker.scope import Scope
@@ -36,6 +36,8 @@ Look = dict[str, Any]
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_session(request: HttpRequest) -> HttpResponse:
     projects = _projects(request)
+    if request.method == "POST":
+        _refuse_without(request, projects)
     missing = _missing(request, projects)
     if missing is not None:
         page = NoSessionPage(index=links.INDEX, empty=missing)
@@ -51,8 +53,7 @@ def new_session(request: HttpRequest) -> HttpResponse:
 def preview(request: HttpRequest) -> HttpResponse:
     """Bound and preflight for the form as it stands; looks at the repository when asked to."""
     projects = _projects(request)
-    if not projects.exists():
-        require(request.user, Right.OPERATE, None)
+    _refuse_without(request, projects)
     project = _project(request, projects)
     look = services.look_at(project) if "preview" in request.POST else _kept_look(request, project)
     form = new_session_form(projects, project, request.POST)
@@ -166,10 +167,21 @@ def _project(request: HttpRequest, projects: QuerySet[Project]) -> Project:
     return found
 
 
+def _refuse_without(request: HttpRequest, projects: QuerySet[Project]) -> None:
+    """Who may operate nowhere may not even look; the refusal names the project that was meant."""
+    if not projects.exists():
+        meant = visible_projects(request.user).filter(name=request.POST.get("project", "")[:63])
+        require(request.user, Right.OPERATE, meant.first())
+        raise Invalid("There is no project to start a session in.")
+
+
 def _missing(request: HttpRequest, projects: QuerySet[Project]) -> Empty | None:
     """What has to be there before a session can be made; None when it is."""
     may_set_up = may(request.user, Right.ADMINISTER, None)
     demo = (Act(text="Try the demo", post=links.DEMO, icon="play"),) if may_set_up else ()
+    if not projects.exists() and visible_projects(request.user).exists():
+        sentence = "Starting a loop needs the role operator in a project. An admin can grant it."
+        return Empty(icon="lock", fact="You may look at loops, not start them", sentence=sentence)
     if not projects.exists():
         act = (Act(text="New project", href=links.NEW_PROJECT, primary=True),) if may_set_up else ()
         sentence = "A loop works on a project: a repository with requirements. Admins make projects."

@@ -158,7 +158,8 @@ def _environment() -> dict[str, str]:
 
 def _web(listener: int, lock: int) -> Program:
     argv = _python("uvicorn", "loops.asgi:application", "--fd", str(listener), "--lifespan", "off",
-                   "--ws", "websockets-sansio", "--timeout-graceful-shutdown", "5",
+                   "--ws", "websockets-sansio", "--ws-max-size", "4096",
+                   "--ws-per-message-deflate", "false", "--timeout-graceful-shutdown", "5",
                    "--log-level", "warning", "--no-access-log", "--no-server-header")  # fmt: skip
     return Program(name="web", argv=argv, env=_environment(), keep=(listener, lock))
 
