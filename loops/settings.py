@@ -100,6 +100,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# A requirement may have megabytes, and a form sends every byte of it as up to three.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
 # No ATOMIC_REQUESTS: transactions are as short as the service that needs them.
 DATABASES = {"default": environment.database(DATA)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -26,5 +26,6 @@ urlpatterns = [
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
         for verb in steering.VERBS
     ),
+    path("", include("loops.views.project_urls")),
     path("", include("escalations.urls")),
 ]

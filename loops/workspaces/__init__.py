@@ -1,6 +1,6 @@
 """A session's workspace in git: clone, stamps, boundaries, preflight. Side effects only."""
 
-from loops.workspaces.preflight import Preflight, preflight
+from loops.workspaces.preflight import Preflight, look, preflight
 from loops.workspaces.values import Base, Boundary, Confine, Ran, Tree, Unusable
 from loops.workspaces.workspace import Workspace
 
@@ -13,5 +13,6 @@ __all__ = [
     "Tree",
     "Unusable",
     "Workspace",
+    "look",
     "preflight",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loops.workspaces.commands import run_command
@@ -57,30 +57,35 @@ def preflight(
 
     scratch: a folder of our own, emptied before and removed after.
     """
+    found = look(source, subpath)
+    if found.refusals or not (prepare or check):
+        return found
+    try:
+        trial = _Trial(source, clean(subpath), scratch, confine, leftovers, timeout)
+        prepared, checked, left, more = trial.run(prepare, check)
+    except Unusable as error:
+        return Preflight(refusals=(str(error),))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return replace(
+        found,
+        warnings=(*found.warnings, *more),
+        prepare=prepared,
+        check=checked,
+        leftovers=left,
+    )
+
+
+def look(source: Path, subpath: str = "") -> Preflight:
+    """Look at `source` without running anything of it: is it a repository to start from? Quick."""
     repository = Source(source)
     refusal = repository.why_not() or _subpath_refusal(repository, subpath)
     if refusal:
         return Preflight(refusals=(refusal,))
-    warnings = _warnings(repository)
-    prepared: Ran | None = None
-    checked: Ran | None = None
-    left: tuple[str, ...] = ()
-    if prepare or check:
-        try:
-            trial = _Trial(source, clean(subpath), scratch, confine, leftovers, timeout)
-            prepared, checked, left, more = trial.run(prepare, check)
-            warnings += more
-        except Unusable as error:
-            return Preflight(refusals=(str(error),))
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
     return Preflight(
-        warnings=tuple(warnings),
+        warnings=tuple(_warnings(repository)),
         head=repository.text("rev-parse", "HEAD"),
         instruction_files=_instruction_files(repository, clean(subpath)),
-        prepare=prepared,
-        check=checked,
-        leftovers=left,
     )
 
 

@@ -1,6 +1,6 @@
 // The requirement editor. With script the text wraps and the line numbers (data-gutter) keep beside
 // their lines: a hidden mirror measures each line's height. Without it lines scroll sideways.
-// Leaving with unsaved words asks first.
+// Leaving with unsaved words asks first. Very long texts (class "long") scroll in their own field.
 function mirrorOf(text) {
   const mirror = document.createElement("div");
   mirror.className = "mirror";
@@ -17,6 +17,11 @@ export function startEditor() {
   const gutter = document.querySelector("[data-gutter]");
   const first = text.value;
   let isSending = false;
+  text.form?.addEventListener("submit", () => { isSending = true; });
+  addEventListener("beforeunload", (event) => {
+    if (!isSending && text.value !== first) event.preventDefault();
+  });
+  if (text.classList.contains("long")) return; // thousands of lines: measured, each key would wait
   text.classList.add("wraps");
   text.wrap = "soft";
   const mirror = mirrorOf(text);
@@ -36,8 +41,4 @@ export function startEditor() {
   number();
   text.addEventListener("input", number);
   addEventListener("resize", number);
-  text.form?.addEventListener("submit", () => { isSending = true; });
-  addEventListener("beforeunload", (event) => {
-    if (!isSending && text.value !== first) event.preventDefault();
-  });
 }

@@ -1,12 +1,12 @@
 // Citation picker: turns <select data-picker> into a combobox over its options (ARIA pattern with a
-// list box). The select stays the value that is sent; without script it is the picker.
+// list box). The select stays the value that is sent; without script it is the picker. A value is
+// "R-12.3@4": the line and the version it was read at.
+const keyOf = (option) => option.value.split("@")[0];
 const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
 function mark(text, needles) {
   const span = document.createElement("span");
   const lower = text.toLowerCase();
-  const phrase = needles.join(" ");
-  if (lower.includes(phrase)) needles = [phrase];
   let at = 0;
   const hits = needles.map((n) => [lower.indexOf(n), n.length]).filter(([i]) => i >= 0).sort((a, b) => a[0] - b[0]);
   for (const [start, length] of hits) {
@@ -34,12 +34,8 @@ function enhance(select) {
   box.className = "cite";
   box.innerHTML = `<div class="find"></div><ul class="hits" role="listbox" id="${id}_list" aria-label="Requirement lines" hidden></ul>`;
   const [find, list] = box.children;
-  const input = document.createElement("input");
-  const roles = {
-    id, type: "text", autocomplete: "off", placeholder: select.dataset.picker, role: "combobox",
-    "aria-expanded": "false", "aria-controls": `${id}_list`, "aria-autocomplete": "list",
-  };
-  for (const [name, value] of Object.entries(roles)) input.setAttribute(name, value);
+  const input = Object.assign(document.createElement("input"), { type: "text", autocomplete: "off", placeholder: select.dataset.picker, id });
+  for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": `${id}_list`, "aria-autocomplete": "list" })) input.setAttribute(name, value);
   find.append(icon("search", ""), input);
   select.id = `${id}_value`;
   select.hidden = true;
@@ -73,9 +69,9 @@ function enhance(select) {
       hit.setAttribute("aria-selected", "false");
       const key = document.createElement("span");
       key.className = "key";
-      key.textContent = option.value;
-      const tick = option.value === select.value ? icon("check", "fg-ok") : document.createElement("span");
-      hit.append(tick, key, mark(option.text.replace(`${option.value} `, ""), needles));
+      key.textContent = keyOf(option);
+      hit.append(option.value === select.value ? icon("check", "fg-ok") : document.createElement("span"), key, mark(option.text.replace(`${keyOf(option)} `, ""), needles));
+      hit.dataset.value = option.value;
       hit.addEventListener("mousedown", (event) => { event.preventDefault(); choose(option); });
       return hit;
     }));
@@ -89,13 +85,9 @@ function enhance(select) {
   input.addEventListener("focus", show);
   input.addEventListener("blur", () => open(false));
   input.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      if (!isOpen()) show();
-      point(active + (event.key === "ArrowDown" ? 1 : active < 0 ? 0 : -1));
-    } else if (event.key === "Enter" && isOpen() && active >= 0 && !event.ctrlKey) {
-      const key = list.querySelectorAll(".hit")[active].querySelector(".key").textContent;
-      choose(options.find((option) => option.value === key));
-    } else if (event.key === "Escape" && isOpen()) open(false);
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") { if (!isOpen()) show(); point(active + (event.key === "ArrowDown" ? 1 : active < 0 ? 0 : -1)); }
+    else if (event.key === "Enter" && isOpen() && active >= 0 && !event.ctrlKey) choose(options.find((o) => o.value === list.querySelectorAll(".hit")[active].dataset.value));
+    else if (event.key === "Escape" && isOpen()) open(false);
     else return;
     event.preventDefault();
   });

@@ -22,6 +22,7 @@ class Citable:
 class FilingPart:
     """next_lines: what filing will do to the loop, per kind: for tasks and code bugs ("S-41 reads
     it with iteration 59"), and for spec bugs (nothing). close: the board without the form.
+    offers_spec_bug: a code bug was refused; its words can be made a spec bug.
     """
 
     form: BaseForm
@@ -30,6 +31,17 @@ class FilingPart:
     close: str
     next_lines: tuple[CheckLine, ...]
     spec_lines: tuple[CheckLine, ...] = ()
+    offers_spec_bug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a write does to the loops, in words. resets: of a human event (RULES 4), keeps: of what
+    is only seen with the next prompt, answers: of an answer to a blocked entry."""
+
+    resets: str = ""
+    keeps: str = ""
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,8 @@ from django.forms import BaseForm
 from tracker.pages.atoms import CheckLine, Chip, Empty, Link
 from tracker.pages.word_diff import NumberedLine, Span
 
+LINES_NUMBERED = 3_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementRow:
@@ -59,14 +61,52 @@ class VersionRow:
     number: int
     who: str
     when: str
+    title: str = ""
     note: str = ""
     compare: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OldVersion:
+    """An older version beside the one in use. diff: what restoring it would change. restore: URL
+    that saves its text as version `makes`."""
+
+    number: int
+    against: int
+    makes: int
+    text: str
+    diff: tuple[tuple[Span, ...], ...]
+    lines: tuple[CheckLine, ...]
+    restore: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theirs:
+    """What somebody saved while this draft was written. text: theirs in full; diff: what they
+    changed against the version that the draft is based on."""
+
+    number: int
+    based_on: int
+    who: str
+    when: str
+    text: str
+    diff: tuple[tuple[Span, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """The second step of taking a requirement out of the spec."""
+
+    post: str
+    keep: str
+    lines: tuple[CheckLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EditorPart:
-    """One requirement. key "" = a new one. lines: the text with numbers, for reading and the
-    gutter. can_edit: people with the right; else only `lines` are shown. removed: sentence."""
+    """One requirement. key "" = a new one. lines: the text with numbers, for reading; left_out: how
+    many are not shown. line_count, changed: of the draft, for writing. can_edit: people with the
+    right; else only `lines` are shown. remove: URL of the second step."""
 
     key: str
     title: str
@@ -74,8 +114,10 @@ class EditorPart:
     post: str
     preview: str
     discard: str
-    lines: tuple[NumberedLine, ...]
     saving: SavingPart
+    lines: tuple[NumberedLine, ...] = ()
+    line_count: int = 1
+    changed: int = 0
     versions: tuple[VersionRow, ...] = ()
     cited_by: tuple[Citing, ...] = ()
     can_edit: bool = True
@@ -84,10 +126,20 @@ class EditorPart:
     read_url: str = ""
     remove: str = ""
     notice: str = ""
+    left_out: int = 0
+    old: OldVersion | None = None
+    theirs: Theirs | None = None
+    removal: Removal | None = None
+    citing_url: str = ""
 
     @property
-    def changed(self) -> int:
-        return sum(line.is_changed for line in self.lines)
+    def is_long(self) -> bool:
+        """Whether line numbers are left out and the text scrolls in its own field."""
+        return self.line_count > LINES_NUMBERED
+
+    @property
+    def gutter(self) -> str:
+        return "\n".join(map(str, range(1, self.line_count + 1)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,5 +153,6 @@ class SpecPage:
     count: int
     new: str
     editor: EditorPart | None = None
+    can_edit: bool = True
     session: Link | None = None
     empty: Empty | None = None
