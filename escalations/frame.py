@@ -58,7 +58,10 @@ def _nav(request: HttpRequest) -> tuple[NavEntry, ...]:
     places = [("Loops", "loops", links.INDEX), ("Queue", "queue", "/queue/")]
     project = _project(request, projects)
     if project is not None:
-        places += [("Tracker", "board", links.tracker(project)), ("Specs", "doc", links.spec(project))]
+        places += [
+            ("Tracker", "board", links.tracker(project)),
+            ("Specs", "doc", links.spec(project)),
+        ]
     here = _here(request.path)
     return tuple(
         NavEntry(
