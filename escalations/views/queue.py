@@ -12,7 +12,7 @@ from escalations.forms import DecisionForm
 from escalations.frame import follow
 from escalations.models import Escalation, Status
 from escalations.pages.queue import QueuePage
-from escalations.reading import decision, queue, question
+from escalations.reading import decision, question, queue
 from loops import live
 from loops.reading import asked
 from loops.reading.reading import Reading
