@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from escalations.models import Escalation
+from escalations.reading.session import PARTS
 from loops import runner, services
 from loops.agents.base import Reply
 from loops.engine.values import Role
@@ -152,6 +153,20 @@ def test_why_not_done_names_what_is_open_and_links_to_it(operator, new_session, 
     assert "1 task is open" in text_of(answer)
     assert 'href="/p/demo/tracker/T-1/"' in answer.content.decode()
     assert "1 file not committed" in text_of(answer)
+
+
+def test_parts_come_alone_or_together_as_the_page_includes_them(operator, new_session, world):
+    session = new_session()
+    runner.advance(session.pk, world(HONEST), iterations=1)
+    base = f"/sessions/{session.pk}/parts/"
+    page = operator.get(f"/sessions/{session.pk}/").content.decode()
+    names = re.findall(r'data-part="(\w+)"', page)
+    assert set(names) == set(PARTS)
+    for name in names:
+        assert f'data-part="{name}"' in operator.get(f"{base}{name}/").content.decode()
+    together = operator.get(f"{base}{'+'.join(names)}/").content.decode()
+    assert re.findall(r'data-part="(\w+)"', together) == names
+    assert operator.get(f"{base}status+nonsense/").status_code == 404
 
 
 def test_an_edit_is_pending_then_read_then_in_use(operator, new_session, project, me, world):
