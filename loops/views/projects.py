@@ -19,7 +19,6 @@ from tracker.models import Project
 from tracker.pages.project import NewProjectPage
 
 
-
 def new_project(request: HttpRequest) -> HttpResponse:
     """GET the form, POST makes the project: only who may set up all projects."""
     require(request.user, Right.ADMINISTER, None)

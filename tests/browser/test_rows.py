@@ -50,6 +50,7 @@ class Site:
         page.on("pageerror", lambda fault: page.faults.append(str(fault)))
         page.on("console", lambda m: page.faults.append(m.text) if m.type == "error" else None)
         page.route("**/*", self._answer)
+        page.route_web_socket("**/live/**", lambda socket: socket.send('{"beat": true}'))
         page.goto(f"{ORIGIN}{path}")
         return page
 
@@ -173,9 +174,7 @@ def _search(page: Page) -> None:
     page.fill("[role=combobox]", "line break")
 
 
-def test_the_picker_finds_a_line_by_its_words_and_the_keyboard_files_it(
-    client, chromium, csvlane
-):
+def test_the_picker_finds_a_line_by_its_words_and_the_keyboard_files_it(client, chromium, csvlane):
     said = []
 
     def act(site: Site) -> None:
