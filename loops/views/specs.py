@@ -168,7 +168,7 @@ def _lost(request: HttpRequest, desk: Desk, based_on: int, refusal: str) -> Http
 
 
 def _unbound_copy(desk: Desk, data: QueryDict, based_on: int | None = None) -> RequirementForm:
-    """Return the form with what was typed, not validated. based_on: the version it stands on now."""
+    """Return the form with what was typed, unchecked. based_on: the version it stands on now."""
     typed = {
         "text": data.get("text", ""),
         "document": data.get("document", ""),

@@ -17,6 +17,7 @@ from tracker.models import Project
 
 CONFIG = {"agents": {"worker": {"argv": ["true"]}, "reviewer": {"argv": ["true"]}}}
 GOAL = "Read CSV files with quoted fields and mixed line breaks, as R-2 and R-12 say."
+DRAFT = NEW
 _SAYS = {
     2: "LF, CRLF and CR are all line breaks.\nA file may mix them.",
     8: "The first row of data is row 1.\nA skipped row keeps its number.",
@@ -38,7 +39,7 @@ def make_project() -> Project:
 
 
 def play(project: Project, meanwhile: Callable[[Session], None]) -> Session:
-    """Run two iterations: the reviewer-like one files and judges, in the second `meanwhile` runs."""
+    """Run two iterations: the first leaves a night's entries, in the second `meanwhile` runs."""
     you = tracker.person("you")
     session = loops.create_session(project, by=you, config=CONFIG, goal=GOAL)
     Session.objects.filter(pk=session.pk).update(preflight={"refusals": []})
@@ -127,6 +128,3 @@ def _night(project: Project, ref: str, tools: Tools) -> None:
             blob="b1",
             session_ref=ref,
         )
-
-
-DRAFT = NEW

@@ -17,6 +17,8 @@ from tests.browser.stage import _STATIC, AUDIT, ORIGIN, browser
 from tests.browser.test_pages import WIDTHS
 from tests.conftest import require
 from tests.loops.pages_kit import sign_in
+from tracker import services as tracker
+from tracker.models import Project
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 LOOKS = (("light", 1440, 900), ("dark", 1440, 900), ("light", 390, 844))
@@ -161,7 +163,20 @@ def test_pictures(client, chromium, csvlane):
         if not wanted or "refused" in wanted:
             shoot(site, "refused", PAGES["board-code"], lambda p: p.click("text=File it"))
 
+        if not wanted or "conflict" in wanted:
+            shoot(site, "conflict", PAGES["requirement-write"], _be_too_late)
+
     during(client, chromium, csvlane, look)
+
+
+def _be_too_late(page: Page) -> None:
+    page.fill("[data-editor]", rows.DRAFT)
+    project = Project.objects.get()
+    text = f"{rows.OLD}\nA quote in a field without quotes is kept.\n"
+    text += f"{project.tracker_seq}\n"
+    tracker.edit_requirement(project, "R-12", text=text, by=tracker.person("ana"))
+    page.click("text=Save v")
+    page.wait_for_selector("text=Nothing of yours was saved")
 
 
 def _write_draft(page: Page) -> None:

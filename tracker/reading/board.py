@@ -67,7 +67,7 @@ class Board:
 def board(
     project: Project, wanted: Wanted, reader: Reader, *, base: str, current: str = ""
 ) -> Board:
-    """Read the board. base: URL of the tracker. current: key of the entry that is open beside it."""
+    """Read the board. base: URL of the tracker. current: key of the entry open beside it."""
     live = _read(Bug.objects.filter(project=project).exclude(state=State.CLOSED.value))
     blocking = tuple(bug for bug in live if is_blocking(bug))
     shown = [bug for bug in live if _fits(bug, wanted)]

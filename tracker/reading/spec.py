@@ -37,7 +37,7 @@ Lines = tuple[CheckLine, ...]
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Where a project's tracker and spec are. key: of the requirement at hand ("new" = a new one)."""
+    """Where a project's tracker and spec are. key: of the requirement, "new" for a new one."""
 
     tracker: str
     spec: str
