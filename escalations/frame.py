@@ -1,4 +1,4 @@
-"""Context processor: the frame around every page, with what waits for a person (loops.pages.frame)."""
+"""Context processor: the frame around every page (loops.pages.frame), and what waits for a person."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 def follow(request: HttpRequest, topic: str, socket: str) -> None:
     """Make the page live. Call it before its rows are read: a change in between is fetched again
     rather than missed."""
-    request.live = Live(  # type: ignore[attr-defined]
-        socket=socket, catch_up="", seq=live.sequence(topic)
-    )
+    request.live = Live(socket=socket, seq=live.sequence(topic))  # type: ignore[attr-defined]
 
 
 def _frame(request: HttpRequest) -> Frame:
@@ -58,7 +56,10 @@ def _nav(request: HttpRequest) -> tuple[NavEntry, ...]:
     places = [("Loops", "loops", links.INDEX), ("Queue", "queue", "/queue/")]
     project = _project(request, projects)
     if project is not None:
-        places += [("Tracker", "board", links.tracker(project)), ("Specs", "doc", links.spec(project))]
+        places += [
+            ("Tracker", "board", links.tracker(project)),
+            ("Specs", "doc", links.spec(project)),
+        ]
     here = _here(request.path)
     return tuple(
         NavEntry(

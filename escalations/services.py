@@ -135,7 +135,9 @@ def _refuse_closed(escalation: Escalation) -> None:
         return
     decision = Decision.objects.filter(escalation=escalation).select_related("by").first()
     if decision is None:
-        raise Conflict(f"{escalation} is void: S-{escalation.session_id} ended before it was decided.")
+        raise Conflict(
+            f"{escalation} is void: S-{escalation.session_id} ended before it was decided."
+        )
     raise Conflict(
         f"{escalation} was already decided: {decision.choice} by {decision.by.name} at "
         f"{decision.at:%Y-%m-%d %H:%M} UTC. Your decision was not taken."
@@ -184,7 +186,11 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
     if not won:
         raise Conflict(f"{escalation} was decided at the same moment; look again.")
     _say(escalation.session)
-    details = {"grants": dict(word.grants), "disposition": word.disposition, "attempts": word.attempts}
+    details = {
+        "grants": dict(word.grants),
+        "disposition": word.disposition,
+        "attempts": word.attempts,
+    }
     return Decision.objects.create(
         escalation=escalation,
         choice=word.choice.value,

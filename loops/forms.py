@@ -46,11 +46,15 @@ class NewSessionForm(Inputs):
     project = forms.ChoiceField(label="Project", widget=forms.Select(attrs=_OTHER_PROJECT))
     base = forms.ChoiceField(label="Start from", required=False)
     goal = forms.CharField(
-        label="Goal", widget=lines(3), required=False,
+        label="Goal",
+        widget=lines(3),
+        required=False,
         help_text="Becomes a requirement of this session. May be empty when requirements are chosen.",
     )
     scope = forms.ChoiceField(
-        label="Requirements", initial="all", widget=forms.RadioSelect,
+        label="Requirements",
+        initial="all",
+        widget=forms.RadioSelect,
         choices=(("all", "All of the spec"), ("chosen", "Chosen ones"), ("none", "Only the goal")),
     )
     documents = forms.MultipleChoiceField(
@@ -68,7 +72,9 @@ class NewSessionForm(Inputs):
         label="Done when", choices=DONE_MODES, initial="agent", widget=forms.RadioSelect
     )
     script = forms.CharField(
-        label="Script", required=False, widget=mono(),
+        label="Script",
+        required=False,
+        widget=mono(),
         help_text="Path in the repository. A copy is taken at the start; agents cannot change it.",
     )
     iterations = _number("Iterations", "at most", 40, min_value=1)
@@ -121,9 +127,7 @@ class NewSessionForm(Inputs):
 
 
 class StopForm(Inputs):
-    reason = forms.CharField(
-        label="Reason, shown in the history", required=False, max_length=300
-    )
+    reason = forms.CharField(label="Reason, shown in the history", required=False, max_length=300)
 
 
 class AgentForm(Inputs):
@@ -133,11 +137,14 @@ class AgentForm(Inputs):
         label="Name", max_length=60, widget=mono(), help_text="Small letters, digits and dashes."
     )
     command = forms.CharField(
-        label="Command", widget=mono(),
+        label="Command",
+        widget=mono(),
         help_text="Filled in: {workdir} {prompt_file} {session} {iteration} {role}.",
     )
     prompt = forms.ChoiceField(
-        label="It reads its prompt from", initial="stdin", widget=forms.RadioSelect,
+        label="It reads its prompt from",
+        initial="stdin",
+        widget=forms.RadioSelect,
         choices=(("stdin", "Standard input"), ("file", "A file, {prompt_file}")),
     )
     wall_minutes = _number("Longest iteration", "minutes", 30, min_value=1, max_value=1440)

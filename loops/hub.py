@@ -121,9 +121,7 @@ class Hub:
         self._connected = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._owes_resync = False
-        self._counts = redis.asyncio.Redis.from_url(
-            url, socket_timeout=2, socket_connect_timeout=2
-        )
+        self._counts = redis.asyncio.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
 
     async def join(self, name: str, viewer: Viewer) -> None:
         if not self._tasks:
@@ -156,9 +154,10 @@ class Hub:
         wait = SHORTEST_WAIT
         while True:
             try:
-                async with redis.asyncio.Redis.from_url(
-                    self._url, socket_connect_timeout=2
-                ) as broker, broker.pubsub() as subscription:
+                async with (
+                    redis.asyncio.Redis.from_url(self._url, socket_connect_timeout=2) as broker,
+                    broker.pubsub() as subscription,
+                ):
                     await subscription.subscribe(live.CHANNEL)
                     async for message in subscription.listen():
                         if message["type"] == "subscribe":  # also when the library reconnected

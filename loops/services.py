@@ -126,7 +126,9 @@ def _command(session: Session, event: Move, by: By, **fields: Any) -> None:
         wake.wake_on_commit(session.pk)
 
 
-def answer(session: Session, *, decision: int, payload: dict[str, Any], is_last: bool, by: By) -> None:
+def answer(
+    session: Session, *, decision: int, payload: dict[str, Any], is_last: bool, by: By
+) -> None:
     """A person's decision, in the transaction that makes it. is_last: no other question blocks.
 
     Raises Conflict when the session is over: a stale answer reaches nobody.

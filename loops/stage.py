@@ -224,7 +224,9 @@ class Stage:
         """Runs in the clone, confined like an agent, from the configuration frozen at the start."""
         if self.config.done_mode == DoneMode.AGENT.value:
             return None
-        places = self.folders.places(Role.WORKER.value, self.session.project.subpath, self._sockets())
+        places = self.folders.places(
+            Role.WORKER.value, self.session.project.subpath, self._sockets()
+        )
         places.tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
         mark = f"{self.session.ref}-script-{randomness.token_hex(8)}"
         ending = run_tree(

@@ -118,7 +118,8 @@ def refuse_mixed_up(form: DecisionForm, facts: Facts) -> bool:
     for one in facts.requirements:
         if one.key != cleaned["requirement"] and text == " ".join(one.text.split()):
             form.add_error(
-                "document_amend", f"This is the text of {one.key}; give the one of {cleaned['requirement']}."
+                "document_amend",
+                f"This is the text of {one.key}; give the one of {cleaned['requirement']}.",
             )
             return True
     return False

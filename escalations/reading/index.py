@@ -74,7 +74,11 @@ def _others(active: list[Reading]) -> str:
     """What else there is when nothing waits for a person."""
     counts = [
         (sum(one.state is state for one in active), word)
-        for state, word in ((State.QUEUED, "queued"), (State.PAUSED, "paused"), (State.DRAFT, "not started"))
+        for state, word in (
+            (State.QUEUED, "queued"),
+            (State.PAUSED, "paused"),
+            (State.DRAFT, "not started"),
+        )
     ]
     said = ", ".join(f"{count} {word}" for count, word in counts if count)
     return f"{said}." if said else "The next question appears here by itself."
@@ -108,7 +112,9 @@ def _empty(projects: QuerySet[Project], *, may_set_up: bool) -> Empty | None:
     if not may_set_up and not projects.exists():
         sentence = "An admin can give you a role in a project; its loops appear here then."
         return Empty(icon="loops", fact="You see no project yet", sentence=sentence)
-    acts = [Act(text="Try the demo", post=links.DEMO, icon="play", primary=True)] if may_set_up else []
+    acts = (
+        [Act(text="Try the demo", post=links.DEMO, icon="play", primary=True)] if may_set_up else []
+    )
     if projects.exists():
         acts.append(Act(text="New session", href=links.NEW_SESSION))
     if may_set_up:

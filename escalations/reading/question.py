@@ -52,7 +52,9 @@ def question_part(
         question=escalation.question,
         why=words.why(escalation),
         effect=words.effect(escalation),
-        session=Link(f"{reading.session.ref} {title(reading.session)}", links.session(reading.session.pk)),
+        session=Link(
+            f"{reading.session.ref} {title(reading.session)}", links.session(reading.session.pk)
+        ),
         meta=_meta(escalation, reading),
         waited=queue.waited_chip(escalation, reading.now),
         version=escalation.version,
@@ -74,7 +76,9 @@ def result_of(escalation: Escalation, reading: Reading) -> DiffPart | None:
     if not escalation.evidence:
         return None
     session = reading.session
-    return changes.diff_of(session, session.base_rev, escalation.evidence, f"base {session.base_head[:SHORT]}")
+    return changes.diff_of(
+        session, session.base_rev, escalation.evidence, f"base {session.base_head[:SHORT]}"
+    )
 
 
 def is_shown(diff: DiffPart | None) -> bool:
@@ -86,7 +90,7 @@ def _meta(escalation: Escalation, reading: Reading) -> tuple[str, ...]:
     facts = [
         reading.project.name,
         f"iteration {reading.session.iteration_count} of {most(reading)}",
-        f"cost: {spent(reading)}",
+        f"cost {spent(reading)}",
         f"opened {opened}",
     ]
     if escalation.count > 1:
@@ -115,7 +119,9 @@ def _entry_text(entry: Bug | None) -> str:
         return ""
     said = [f"{move.actor}: {move.note}" for move in tracker.history(entry) if move.note][-3:]
     quote = f"“{entry.quote}”" if entry.quote else ""
-    return "\n".join(_short(text) for text in (entry.text, quote, entry.contradiction, *said) if text)
+    return "\n".join(
+        _short(text) for text in (entry.text, quote, entry.contradiction, *said) if text
+    )
 
 
 def _short(text: str) -> str:

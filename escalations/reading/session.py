@@ -102,7 +102,9 @@ def _ending(reading: Reading) -> str:
 def _what_is_left(reading: Reading) -> str:
     if not reading.iterations:
         return "Nothing has run, so nothing was changed."
-    return f"The branch loopwatch/{reading.session.ref} is in the project’s store. Nothing was pushed."
+    return (
+        f"The branch loopwatch/{reading.session.ref} is in the project’s store. Nothing was pushed."
+    )
 
 
 def _draft_notice(reading: Reading) -> NoticePart:
@@ -110,7 +112,10 @@ def _draft_notice(reading: Reading) -> NoticePart:
     if refusals:
         return NoticePart(tone="bad", icon="x", text="It cannot start.", more=" ".join(refusals))
     return NoticePart(
-        tone="off", icon="pencil", text="It has not been started.", more="Start looks at the repository first."
+        tone="off",
+        icon="pencil",
+        text="It has not been started.",
+        more="Start looks at the repository first.",
     )
 
 

@@ -81,7 +81,9 @@ def effect(escalation: Escalation) -> str:
     if escalation.status != Status.OPEN.value:
         return ""
     if escalation.blocking:
-        return f"{ref} stands still until somebody decides. Its clocks and its spending have stopped."
+        return (
+            f"{ref} stands still until somebody decides. Its clocks and its spending have stopped."
+        )
     return f"{ref} goes on with what else is open. It stands still when nothing else is left."
 
 

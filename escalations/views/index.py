@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from escalations.reading.index import index_page
 from escalations.frame import follow
+from escalations.reading.index import index_page
 from loops import live
 from loops.pages.index import IndexPage
 from tracker.access import Right, may, visible_projects

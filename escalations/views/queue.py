@@ -12,7 +12,7 @@ from escalations.forms import DecisionForm
 from escalations.frame import follow
 from escalations.models import Escalation, Status
 from escalations.pages.queue import QueuePage
-from escalations.reading import decision, queue, question
+from escalations.reading import decision, question, queue
 from loops import live
 from loops.reading import asked
 from loops.reading.reading import Reading
@@ -50,7 +50,9 @@ def queue_only(request: HttpRequest, current: int | None = None) -> HttpResponse
 
 def _empty(show: str) -> Empty:
     if show == "decided":
-        return Empty(icon="queue", fact="Nothing was decided yet", sentence="Decisions are kept here.")
+        return Empty(
+            icon="queue", fact="Nothing was decided yet", sentence="Decisions are kept here."
+        )
     return Empty(
         icon="ok",
         fact="Nobody is waiting for you",
@@ -81,7 +83,9 @@ def decide(request: HttpRequest, escalation: Escalation) -> HttpResponse:
     except Invalid as fault:
         form.add_error(None, str(fault))
         return _page(request, escalation, form=form, status=422)
-    messages.success(request, f"{escalation} is decided. S-{escalation.session_id} takes it up now.")
+    messages.success(
+        request, f"{escalation} is decided. S-{escalation.session_id} takes it up now."
+    )
     return redirect(f"{queue.HREF}{escalation.pk}/")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from escalations.frame import follow
@@ -50,12 +51,18 @@ def iteration(request: HttpRequest, session: Session, number: int) -> HttpRespon
 def part(
     request: HttpRequest, session: Session, name: str, number: int | None = None
 ) -> HttpResponse:
-    """One part of the page, as the page includes it."""
-    if name not in PARTS:
-        raise NotFound(f"A session's page has no part “{name}”.")
+    """A part of the page as the page includes it, or several: "status+rows"."""
+    names = name.split("+")
+    unknown = next((one for one in names if one not in PARTS), None)
+    if unknown is not None:
+        raise NotFound(f"A session's page has no part “{unknown}”.")
+    reading, view = Reading(session), _view(request, session, number)
+    return HttpResponse("".join(_part(request, one, reading, view) for one in dict.fromkeys(names)))
+
+
+def _part(request: HttpRequest, name: str, reading: Reading, view: View) -> str:
     template, build = PARTS[name]
-    value = build(Reading(session), _view(request, session, number))
-    return render(request, template, {_NAMES.get(name, name): value})
+    return render_to_string(template, {_NAMES.get(name, name): build(reading, view)}, request)
 
 
 @require_safe

@@ -91,4 +91,3 @@ def _aside(iteration: Iteration) -> tuple[str, ...]:
 def size(diff: DiffPart) -> tuple[int, int]:
     """Lines added and removed in what is shown."""
     return sum(file.added for file in diff.files), sum(file.removed for file in diff.files)
-

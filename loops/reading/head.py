@@ -33,7 +33,9 @@ def status_part(reading: Reading) -> StatusPart:
     chip = state_chip(
         reading.state,
         end=reading.end,
-        held_until=moment(reading.local(session.held_until), reading.now) if _is_held(reading) else "",
+        held_until=moment(reading.local(session.held_until), reading.now)
+        if _is_held(reading)
+        else "",
         is_quiet=reading.running is not None and silence > QUIET_AFTER,
         is_responding=not _is_lost(reading),
     )
@@ -100,7 +102,9 @@ def _evidence(reading: Reading) -> str:
 
 def _facts(reading: Reading) -> tuple[str, ...]:
     session = reading.session
-    at, verb = (session.started_at, "Started") if session.started_at else (session.created_at, "Made")
+    at, verb = (
+        (session.started_at, "Started") if session.started_at else (session.created_at, "Made")
+    )
     roles = ", ".join(role_word(role) for role in reading.roles)
     return roles, f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
 
@@ -125,9 +129,14 @@ def _commands(reading: Reading, allowed: tuple[Move, ...]) -> tuple[Command, ...
     known = {
         Move.START: Command(post=f"{base}start/", word="Start", icon="play", primary=True),
         Move.PAUSE: Command(post=f"{base}pause/", word="Pause", icon="pause", more=after, key="p"),
-        Move.RESUME: Command(post=f"{base}resume/", word="Resume", icon="play", primary=True, key="p"),
+        Move.RESUME: Command(
+            post=f"{base}resume/", word="Resume", icon="play", primary=True, key="p"
+        ),
         Move.STEP: Command(
-            post=f"{base}step/", word="Step", icon="commit", title="One iteration, then paused again"
+            post=f"{base}step/",
+            word="Step",
+            icon="commit",
+            title="One iteration, then paused again",
         ),
     }
     return tuple(known[move] for move in allowed if move in known)
@@ -157,5 +166,7 @@ def _left_behind(reading: Reading) -> tuple[CheckLine, ...]:
     behind = ahead_of(reading.session, them=False).first()
     if behind is not None and reading.session.holds_project:
         words = f"{behind.ref} starts next"
-        lines.append(CheckLine(tone="off", icon="queued", text=words, fact="it waits for the project"))
+        lines.append(
+            CheckLine(tone="off", icon="queued", text=words, fact="it waits for the project")
+        )
     return tuple(lines)

@@ -116,7 +116,8 @@ def _how_it_ended(reading: Reading) -> str:
 
 def _strip(reading: Reading) -> MiniStrip | None:
     turns = [
-        (Role(one.role), Outcome(one.outcome) if one.outcome else None) for one in reading.iterations
+        (Role(one.role), Outcome(one.outcome) if one.outcome else None)
+        for one in reading.iterations
     ]
     return mini_strip(turns, is_waiting=reading.state is State.WAITING_HUMAN) if turns else None
 
@@ -130,7 +131,9 @@ def _nearest(reading: Reading) -> Budget | None:
 
 
 def project_rows(projects: QuerySet[Project]) -> tuple[ProjectRow, ...]:
-    spec = Q(requirements__removed_at=None, requirements__session_ref="", requirements__isnull=False)
+    spec = Q(
+        requirements__removed_at=None, requirements__session_ref="", requirements__isnull=False
+    )
     work = Q(bugs__kind__in=sorted(WORK)) & ~Q(bugs__state=BugState.CLOSED.value)
     counted = projects.annotate(
         needs=Count("requirements", filter=spec, distinct=True),
@@ -169,7 +172,9 @@ def spent_today(projects: QuerySet[Project]) -> Spent | None:
             by_role[role] = by_role.get(role, 0.0) + dollars
     if not by_role:
         return None
-    note = f"{plural(free, 'iteration')} reported no price. They are not in this sum." if free else ""
+    note = (
+        f"{plural(free, 'iteration')} reported no price. They are not in this sum." if free else ""
+    )
     if tokens:
         note = f"{quantity(tokens)} tokens are not priced. They are not in this sum."
     return Spent(
@@ -177,4 +182,3 @@ def spent_today(projects: QuerySet[Project]) -> Spent | None:
         rows=tuple((role_word(Role(role)), money(dollars)) for role, dollars in by_role.items()),
         note=note,
     )
-

@@ -18,7 +18,9 @@ TURNS = 1_000  # the newest ones; more blocks than that are thinner than a pixel
 _NOTHING = Noted(0, None, None, None)
 
 
-def rows_part(reading: Reading, *, current: int = 0, before: int | None = None) -> IterationRowsPart:
+def rows_part(
+    reading: Reading, *, current: int = 0, before: int | None = None
+) -> IterationRowsPart:
     """Return the newest rows, or those before iteration `before`. current: the one on view."""
     session = reading.session
     known = [one for one in reading.iterations if before is None or one.number < before]

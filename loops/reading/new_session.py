@@ -173,7 +173,9 @@ def _found(project: Project, look: Mapping[str, Any]) -> list[CheckLine]:
     if look["leftovers"]:
         names = ", ".join(look["leftovers"][:5])
         sub = "Accept them in the project, or the worker has to commit or remove them."
-        lines.append(CheckLine(tone="warn", icon="doc", text=f"Checks leave {names} behind", sub=sub))
+        lines.append(
+            CheckLine(tone="warn", icon="doc", text=f"Checks leave {names} behind", sub=sub)
+        )
     return lines
 
 

@@ -74,17 +74,23 @@ def _unmet(reading: Reading, rule: str, text: str) -> list[CheckLine]:
     if rule == Rule.NEEDS_NO_BLOCKERS:
         bugs, tasks = _by_kind(reading.facts.blockers)
         return [
-            _entries(reading, keys, f"{plural(len(keys), noun)} {'is' if len(keys) == 1 else 'are'} open")
+            _entries(
+                reading, keys, f"{plural(len(keys), noun)} {'is' if len(keys) == 1 else 'are'} open"
+            )
             for keys, noun in ((bugs, "code bug"), (tasks, "task"))
             if keys
         ]
     if rule == Rule.NEEDS_NO_UNJUDGED:
         keys = _KEY.findall(text)
-        return [_entries(reading, keys, f"{plural(len(keys), 'fix', 'fixes')} not judged by a review")]
+        return [
+            _entries(reading, keys, f"{plural(len(keys), 'fix', 'fixes')} not judged by a review")
+        ]
     if rule == Rule.NEEDS_NO_BLOCKED:
         keys = list(reading.facts.blocked)
         words = "entry is" if len(keys) == 1 else "entries are"
-        return [_entries(reading, keys, f"{len(keys)} {words} blocked", sub="A person has to decide.")]
+        return [
+            _entries(reading, keys, f"{len(keys)} {words} blocked", sub="A person has to decide.")
+        ]
     return [unmet(text.rstrip("."))]
 
 
@@ -129,6 +135,8 @@ def _proof(reading: Reading) -> tuple[CheckLine, ...]:
         numbers = ", ".join(str(number) for number in dones[-DONES_NEEDED:])
         lines.append(met("Two done signals in a row", fact=f"it. {numbers}"))
     if reviews:
-        marks = f"{len(reading.facts.marks)} of {len(reading.facts.requirements)} requirements marked"
+        marks = (
+            f"{len(reading.facts.marks)} of {len(reading.facts.requirements)} requirements marked"
+        )
         lines.append(met("Clean review of this tree", fact=f"it. {reviews[-1].number}", sub=marks))
     return (*lines, *_tree(reading))

@@ -25,9 +25,7 @@ def new_agent(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and _saved(form):
         messages.success(request, f"Agent {form.cleaned_data['name']} is saved.")
         return redirect(_back(request) or links.NEW_SESSION)
-    page = NewAgentPage(
-        form=form, post=links.NEW_AGENT, index=links.INDEX, back=_back(request)
-    )
+    page = NewAgentPage(form=form, post=links.NEW_AGENT, index=links.INDEX, back=_back(request))
     status = 422 if form.is_bound else 200
     return render(request, "loops/new_agent.html", {"page": page}, status=status)
 

@@ -60,9 +60,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     return _page(request, form, project, look)
 
 
-def _start(
-    request: HttpRequest, projects: QuerySet[Project], project: Project
-) -> HttpResponse:
+def _start(request: HttpRequest, projects: QuerySet[Project], project: Project) -> HttpResponse:
     form = new_session_form(projects, project, request.POST)
     look = _kept_look(request, project)
     if not form.is_valid():
@@ -79,9 +77,7 @@ def _start(
     return redirect(links.session(session.pk))
 
 
-def _create(
-    request: HttpRequest, form: NewSessionForm, project: Project, look: Look
-) -> Session:
+def _create(request: HttpRequest, form: NewSessionForm, project: Project, look: Look) -> Session:
     by = acting(request.user)
     require(request.user, Right.OPERATE, project)
     session = services.create_session(
@@ -184,12 +180,16 @@ def _missing(request: HttpRequest, projects: QuerySet[Project]) -> Empty | None:
         return Empty(icon="lock", fact="You may look at loops, not start them", sentence=sentence)
     if not projects.exists():
         act = (Act(text="New project", href=links.NEW_PROJECT, primary=True),) if may_set_up else ()
-        sentence = "A loop works on a project: a repository with requirements. Admins make projects."
+        sentence = (
+            "A loop works on a project: a repository with requirements. Admins make projects."
+        )
         return Empty(icon="folder", fact="There is no project to start in", sentence=sentence,
                      acts=(*act, *demo))  # fmt: skip
     if not Agent.objects.exists():
         sentence = "An agent is a program that plays a role, for example a command line tool."
         back = f"{links.NEW_AGENT}?back={links.NEW_SESSION}"
         act = (Act(text="Add an agent", href=back, primary=True),) if may_set_up else ()
-        return Empty(icon="cpu", fact="There is no agent yet", sentence=sentence, acts=(*act, *demo))
+        return Empty(
+            icon="cpu", fact="There is no agent yet", sentence=sentence, acts=(*act, *demo)
+        )
     return None

@@ -88,5 +88,5 @@ def frame(current: str = "Loops", *, live: bool = True, age: float | None = 3.2,
         age_url="/health/engine/",
         viewer="you",
         account_url="/account/",
-        live=Live(socket="/live/", catch_up="/changes/", seq=812) if live else None,
+        live=Live(socket="/live/", seq=812) if live else None,
     )

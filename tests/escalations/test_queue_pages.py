@@ -83,7 +83,9 @@ def test_time_is_granted_in_minutes(operator, limited):
 
 
 def test_a_requirement_is_amended_in_place(operator, asked, project):
-    decide(operator, asked, choice="amend", requirement_amend="R-2", document_amend="No file is bad.")
+    decide(
+        operator, asked, choice="amend", requirement_amend="R-2", document_amend="No file is bad."
+    )
     assert tracker.get_requirement(project, "R-2").current.text == "No file is bad."
 
 
@@ -173,14 +175,18 @@ def test_a_question_of_an_ended_session_says_that_nothing_is_left_to_decide(oper
     assert "Fell away" in text_of(operator.get("/queue/?show=decided"))
 
 
-def test_a_blocked_entry_is_answered_with_what_becomes_of_it(operator, new_session, project, me, world, run):
+def test_a_blocked_entry_is_answered_with_what_becomes_of_it(
+    operator, new_session, project, me, world, run
+):
     session = new_session()
     tracker.file_task(project, by=me, title="Impossible <i>thing</i>", text="Do it.")
     run(session, world({**HONEST, Role.WORKER: act.blocker}))
     asked = Escalation.objects.get(session=session)
     html = operator.get(f"/queue/{asked.pk}/").content.decode()
     assert "Impossible &lt;i&gt;thing&lt;/i&gt;" in html and "It cannot be done." in html
-    answer = decide(operator, asked, choice="answer", text_answer="Then leave it.", disposition_answer="dismiss")
+    answer = decide(
+        operator, asked, choice="answer", text_answer="Then leave it.", disposition_answer="dismiss"
+    )
     assert answer.status_code == 200
     assert tracker.get_bug(project, "T-1").state == "CLOSED"
 

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from escalations.models import Escalation
+from escalations.reading.session import PARTS
 from loops import runner, services
 from loops.agents.base import Reply
 from loops.engine.values import Role
@@ -48,7 +49,16 @@ def in_state(state, new_session, world, me, run):
     return session
 
 
-STATES = ("queued", "running", "pausing", "paused", "waiting_human", "resuming", "stopping", "ended")
+STATES = (
+    "queued",
+    "running",
+    "pausing",
+    "paused",
+    "waiting_human",
+    "resuming",
+    "stopping",
+    "ended",
+)
 WORDS = {
     "queued": "Queued", "running": "Running", "pausing": "Pausing", "paused": "Paused",
     "waiting_human": "Waiting for human", "resuming": "Resuming", "stopping": "Stopping",
@@ -83,9 +93,7 @@ def talkative(new_session, world):
     runner.advance(session.pk, world(HONEST), iterations=1)
     one = Iteration.objects.get(session=session, number=1)
     for seq, text in enumerate((f"first {SCRIPT}\nsec", "ond\n\x1b[31mred\x1b[0m\n"), start=1):
-        OutputPiece.objects.create(
-            iteration=one, seq=seq, offset=0, text=text, at=timezone.now()
-        )
+        OutputPiece.objects.create(iteration=one, seq=seq, offset=0, text=text, at=timezone.now())
     return session
 
 
@@ -147,6 +155,20 @@ def test_why_not_done_names_what_is_open_and_links_to_it(operator, new_session, 
     assert "1 file not committed" in text_of(answer)
 
 
+def test_parts_come_alone_or_together_as_the_page_includes_them(operator, new_session, world):
+    session = new_session()
+    runner.advance(session.pk, world(HONEST), iterations=1)
+    base = f"/sessions/{session.pk}/parts/"
+    page = operator.get(f"/sessions/{session.pk}/").content.decode()
+    names = re.findall(r'data-part="(\w+)"', page)
+    assert set(names) == set(PARTS)
+    for name in names:
+        assert f'data-part="{name}"' in operator.get(f"{base}{name}/").content.decode()
+    together = operator.get(f"{base}{'+'.join(names)}/").content.decode()
+    assert re.findall(r'data-part="(\w+)"', together) == names
+    assert operator.get(f"{base}status+nonsense/").status_code == 404
+
+
 def test_an_edit_is_pending_then_read_then_in_use(operator, new_session, project, me, world):
     session = new_session()
     part = f"/sessions/{session.pk}/parts/edits/"
@@ -166,7 +188,9 @@ def test_an_edit_is_pending_then_read_then_in_use(operator, new_session, project
     assert "in use since 2" in text_of(operator.get(part))
 
 
-def test_the_timeline_shows_turns_bugs_and_what_people_did(operator, new_session, project, me, world, run):
+def test_the_timeline_shows_turns_bugs_and_what_people_did(
+    operator, new_session, project, me, world, run
+):
     session = new_session()
     w = world(HONEST)
     w.workspace.files["b.txt"] = "this is bad"
@@ -228,7 +252,11 @@ def test_odd_addresses_end_on_a_page_that_says_so(path, operator, new_session):
 @pytest.mark.parametrize("query", ["?before=-1", "?before=1e9", "?before=99999999999999999999",
                                    "?rows=abc&show=%00", "?before=²", "?show=diff&show=prompt"])  # fmt: skip
 def test_odd_questions_count_as_not_asked(query, operator, talkative):
-    for path in (f"/sessions/{talkative.pk}/", f"/sessions/{talkative.pk}/iterations/1/", "/queue/"):
+    for path in (
+        f"/sessions/{talkative.pk}/",
+        f"/sessions/{talkative.pk}/iterations/1/",
+        "/queue/",
+    ):
         assert operator.get(path + query).status_code == 200
 
 

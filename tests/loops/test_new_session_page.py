@@ -92,7 +92,11 @@ def test_start_makes_the_session_and_queues_it(operator, ours):
     answer = operator.post("/sessions/new/", {**GOOD, "scope": "chosen", "requirements": ["R-2"]})
     session = Session.objects.get()
     assert answer.headers["Location"] == f"/sessions/{session.pk}/"
-    assert (session.state, session.goal, session.created_by) == ("queued", "Make it so.", "operator")
+    assert (session.state, session.goal, session.created_by) == (
+        "queued",
+        "Make it so.",
+        "operator",
+    )
     assert session.config["limits"]["wall_seconds"] == 7200
     assert session.scope["requirements"] == ["R-2"] and not session.scope["everything"]
     assert session.preflight["head"]
@@ -185,9 +189,17 @@ def test_without_an_agent_the_page_leads_to_making_one(project):
     assert again.status_code == 422 and "There is an agent my-cli" in text_of(again)
 
 
-@pytest.mark.parametrize("changes", [{"command": "a 'b"}, {"command": ""}, {"name": "No Name"}, {"wall_minutes": "0"}])
+@pytest.mark.parametrize(
+    "changes", [{"command": "a 'b"}, {"command": ""}, {"name": "No Name"}, {"wall_minutes": "0"}]
+)
 def test_an_agent_that_makes_no_sense_is_refused(changes, project):
-    data = {"name": "x", "command": "true", "prompt": "stdin", "wall_minutes": "1", "silence_minutes": "1"}
+    data = {
+        "name": "x",
+        "command": "true",
+        "prompt": "stdin",
+        "wall_minutes": "1",
+        "silence_minutes": "1",
+    }
     answer = browser("admin").post("/agents/new/", {**data, **changes})
     assert answer.status_code == 422
     assert not Agent.objects.exists()

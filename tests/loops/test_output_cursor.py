@@ -24,9 +24,7 @@ def write(iteration):
     def write(*texts: str) -> None:
         known = iteration.pieces.count()
         for seq, text in enumerate(texts, known + 1):
-            OutputPiece.objects.create(
-                iteration=iteration, seq=seq, offset=0, text=text, at=now()
-            )
+            OutputPiece.objects.create(iteration=iteration, seq=seq, offset=0, text=text, at=now())
 
     return write
 
