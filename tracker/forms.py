@@ -162,7 +162,7 @@ class ReasonForm(Inputs):
 
 
 class QuoteForm(Inputs):
-    """Confirm a stale entry against the present text. quote: needed where the old words are gone."""
+    """Confirm a stale entry against the present text. quote: needed if the old words are gone."""
 
     quote = forms.CharField(
         label="Words of the present text that are contradicted", widget=lines(2), required=False,
