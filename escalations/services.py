@@ -154,7 +154,7 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
     if word.version is not None and word.version != escalation.version:
         raise Conflict(
-            f"{escalation} now stands on evidence version {escalation.version}, not {word.version}; "
+            f"{escalation} now stands on version {escalation.version}, not {word.version}; "
             "look at it, then decide."
         )
     if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
