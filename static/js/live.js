@@ -125,6 +125,9 @@ function swapAroundLog(part, fresh) {
   }
 }
 
+/** A page pinned to an iteration that is over has nothing new to show of it. */
+const followsIteration = () => !isPinned() || Boolean(partOf("iteration")?.hasAttribute("data-follows-live"));
+
 // --- frames --------------------------------------------------------------------------------------
 
 function onFrame(text) {
@@ -157,7 +160,7 @@ function onChange(frame) {
   }
   page.seq = frame.seq;
   if (frame.output) onOutput(frame.output);
-  if (frame.parts) want(frame.parts.filter((name) => !(name === "iteration" && isPinned())));
+  if (frame.parts) want(frame.parts.filter((name) => name !== "iteration" || followsIteration()));
 }
 
 /** Fetch everything. seq: where the page stands then; null = at whatever comes next. */
