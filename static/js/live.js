@@ -14,7 +14,7 @@ const STALE_AFTER = 5000, DEAD_AFTER = 8000, SLEPT_AFTER = 15_000;
 const FETCH_EVERY = 500, AGAIN_AFTER = 2000, LONGEST_WAIT = 30_000;
 const page = {
   seq: null, suspect: null, socket: null, tries: 0, nextTry: 0, heardAt: Date.now(), lastLook: Date.now(),
-  staleSince: 0, isPaused: false, missed: 0, pausedAt: 0, isSignedOut: false,
+  staleSince: 0, isPaused: false, missed: 0, pausedAt: 0, isSignedOut: false, isAway: false,
   wanted: new Set(), postponed: new Set(), unknown: new Set(), fetching: null, catchingUp: null, joins: true,
 };
 
@@ -83,9 +83,12 @@ async function fetchParts(names) {
     if (!answer.ok) throw new Error(String(answer.status));
     const box = document.createElement("template");
     box.innerHTML = (await answer.text()).trim();
+    if (page.isAway) page.nextTry = Math.min(page.nextTry, Date.now()); // the server is back: no need to wait
+    page.isAway = false;
     for (const fresh of [...box.content.children]) swap(fresh);
     return answer.status;
   } catch (fault) {
+    page.isAway = true;
     for (const name of names) {
       const part = partOf(name);
       if (part) part.title = `As of ${wallTime(serverNow() - (Date.now() - page.heardAt))}: this part could not be loaded (${fault.message}).`;
