@@ -24,7 +24,7 @@ UNITS: dict[str, tuple[str, int]] = {
 }
 _NOT_HERE = {
     Choice.EDIT: "Not possible yet: approve as it is, or stop and edit the branch yourself.",
-    Choice.CHANGE: "Not possible yet: stop it, then start a new session with other agents or limits.",
+    Choice.CHANGE: "Not possible yet: stop it, then start a session with other agents or limits.",
 }
 _UNSEEN = "The result cannot be shown here, so it cannot be approved."
 

@@ -101,8 +101,16 @@ def test_the_text_of_one_requirement_is_not_saved_as_another(operator, asked, pr
     assert tracker.get_requirement(project, "R-2").current.number == 1
 
 
-@pytest.mark.parametrize("fields", [{}, {"choice": "grant"}, {"choice": "nonsense"}, {"choice": "edit"},
-                                    {"choice": "grant", "amount_grant": "-3"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"choice": "grant"},
+        {"choice": "nonsense"},
+        {"choice": "edit"},
+        {"choice": "grant", "amount_grant": "-3"},
+    ],
+)
 def test_what_is_incomplete_is_refused_and_stays_typed(fields, operator, limited):
     answer = decide(operator, limited, text_grant="Go <b>on</b> slowly", **fields)
     assert answer.status_code == 422

@@ -1,4 +1,4 @@
-"""What the session's page promises: it is right in every state, and shows what agents wrote as text."""
+"""What the session's page promises: right in every state, and what agents wrote is only text."""
 
 from __future__ import annotations
 
@@ -249,8 +249,17 @@ def test_odd_addresses_end_on_a_page_that_says_so(path, operator, new_session):
     assert "All loops" in text_of(answer)
 
 
-@pytest.mark.parametrize("query", ["?before=-1", "?before=1e9", "?before=99999999999999999999",
-                                   "?rows=abc&show=%00", "?before=²", "?show=diff&show=prompt"])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?before=-1",
+        "?before=1e9",
+        "?before=99999999999999999999",
+        "?rows=abc&show=%00",
+        "?before=²",
+        "?show=diff&show=prompt",
+    ],
+)
 def test_odd_questions_count_as_not_asked(query, operator, talkative):
     for path in (
         f"/sessions/{talkative.pk}/",
@@ -260,7 +269,7 @@ def test_odd_questions_count_as_not_asked(query, operator, talkative):
         assert operator.get(path + query).status_code == 200
 
 
-# --- rights ----------------------------------------------------------------------------------------
+# --- rights --------------------------------------------------------------------------------------
 
 
 def test_a_viewer_sees_everything_and_can_press_nothing(viewer, new_session, world, me, run):
