@@ -22,10 +22,6 @@ UNITS: dict[str, tuple[str, int]] = {
     LimitName.TOKENS.value: ("How many more million tokens", 1_000_000),
     LimitName.MONEY.value: ("How many more dollars", 1),
 }
-_NOT_HERE = {
-    Choice.EDIT: "Not possible yet: approve as it is, or stop and edit the branch yourself.",
-    Choice.CHANGE: "Not possible yet: stop it, then start a session with other agents or limits.",
-}
 _UNSEEN = "The result cannot be shown here, so it cannot be approved."
 
 

@@ -30,11 +30,17 @@ def test_lines_are_counted_as_citations_count_them():
     ("old", "new"),
     [
         ("x" * 1_000_000, "y" * 1_000_000),
-        ("\n".join(f"old line {n} of it" for n in range(30_000)), "\n".join(map(str, range(30_000)))),
+        (
+            "\n".join(f"old line {n} of it" for n in range(30_000)),
+            "\n".join(map(str, range(30_000))),
+        ),
         ("\n" * 1_000_000, "a\n" * 500_000),
-        ("\n".join(f"alpha beta {n}" for n in range(450)), "\n".join(f"beta gamma {n}" for n in range(450))),
+        (
+            "\n".join(f"alpha beta {n}" for n in range(450)),
+            "\n".join(f"beta gamma {n}" for n in range(450)),
+        ),
     ],
-)  # fmt: skip
+)
 def test_huge_changes_are_counted_instead_of_shown(old, new):
     began = time.monotonic()
     assert word_diff(old, new)
