@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import assert_never
@@ -12,8 +11,9 @@ from typing import assert_never
 from django.db import transaction
 
 from loops import briefing, journal, live, moment, output, questions, statements, uptake
-from loops.agents.base import ProcessIdentity, Reply
+from loops.agents.base import Reply
 from loops.agents.output import OutputWriter
+from loops.controls import Controls, Watched
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import AskHuman, Fault, Finish, Opened, Role, RunRole, Signal, State
@@ -295,33 +295,3 @@ class Drive:
 
     def _needs_script(self, tree: Tree) -> bool:
         return self.fold.needs_script(tree, self.sight.facts(self.project).spec)
-
-
-class Watched:
-    """What a running program may use (agents.base.Control); its output is not kept."""
-
-    def __init__(self, lease: Lease) -> None:
-        self.lease = lease
-
-    def started(self, process: ProcessIdentity) -> None:
-        Session.objects.filter(pk=self.lease.session_id, fence=self.lease.fence).update(
-            process=asdict(process)
-        )
-        point("agent started")
-
-    def output(self, data: bytes) -> bool:
-        return True
-
-    def must_stop(self) -> bool:
-        return self.lease.must_stop()
-
-
-class Controls(Watched):
-    """The same for an agent's call, whose output is kept."""
-
-    def __init__(self, lease: Lease, writer: OutputWriter) -> None:
-        super().__init__(lease)
-        self.writer = writer
-
-    def output(self, data: bytes) -> bool:
-        return self.writer.write(data)

@@ -60,17 +60,3 @@ def _write(rows: list[OutputPiece]) -> None:
         OutputPiece.objects.bulk_create(rows, ignore_conflicts=True)
     finally:
         connection.close()
-
-
-def tail(iteration: Iteration, *, lines: int) -> str:
-    """The newest `lines` lines, read from the end: a huge output costs no more than a small one."""
-    texts: list[str] = []
-    found = 0
-    newest = OutputPiece.objects.filter(iteration=iteration).order_by("-seq")
-    for text in newest.values_list("text", flat=True).iterator(chunk_size=50):
-        texts.append(text)
-        found += text.count("\n")
-        if found > lines:
-            break
-    whole = "".join(reversed(texts)).splitlines(keepends=True)
-    return "".join(whole[-lines:])

@@ -9,10 +9,11 @@ from datetime import timedelta
 
 import pytest
 
-from loops import configuration, leases, moment, output, recovery, runner
+from loops import configuration, leases, moment, recovery, runner
 from loops.engine import bounds
 from loops.engine.values import Limits
 from loops.models import Iteration, OutputPiece, PromptText, Session
+from loops.reading import lines
 from tests.loops.behaviours import HONEST
 from tests.loops.test_kills import Killed, die_at, the_holder_is_dead
 from tracker.errors import Invalid
@@ -27,7 +28,7 @@ def test_o4_the_newest_lines_of_a_huge_output_are_read_without_the_rest(new_sess
         session=session, number=1, role="worker", rule="ST-0", fence=1, before={},
         claimed_at_seq=1, started_at=moment.now(), prompt=prompt,
     )  # fmt: skip
-    piece = "x" * 3_200 + "\n"
+    piece = ("x" * 79 + "\n") * 40
     at, size = moment.now(), len(piece)
     for first in range(0, 16_000, 2_000):
         OutputPiece.objects.bulk_create(
@@ -35,9 +36,10 @@ def test_o4_the_newest_lines_of_a_huge_output_are_read_without_the_rest(new_sess
             for n in range(first, first + 2_000)
         )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    text = output.tail(iteration, lines=2_000)
+    shown = lines.window(iteration)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # KiB on Linux
-    assert text.count("\n") == 2_000
+    assert (len(shown.lines), shown.total) == (lines.SHOWN, 640_000)
+    assert shown.lines[-1].number == 640_000
     assert grown < 60_000
 
 
