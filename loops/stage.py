@@ -7,6 +7,7 @@ import os
 import secrets as randomness
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from loops.done_script import DoneScript
 from loops.engine.values import DoneMode, Role
 from loops.equipment import Work
 from loops.interface import Collected, Context, Interface, install
+from loops.leases import LeaseLost
 from loops.models import Session
 from loops.sight import Sight, scope_of
 from loops.workspaces import Base, Unusable, Workspace
@@ -31,6 +33,7 @@ from tracker.models import Project
 
 PACKAGES = Path(__file__).resolve().parent  # agents of our own run from here, wherever it lies
 LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
+LOCK_SECONDS = 3.0
 PREPARE_SECONDS = 1800.0
 
 
@@ -138,9 +141,18 @@ class Stage:
         return base
 
     def _take_lock(self) -> None:
-        handle = os.open(self.folders.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        self._lock = handle
+        """Raises LeaseLost when a process that lost its lease has not let go yet: the clock, which
+        may be the one that waits, comes again."""
+        self._lock = os.open(self.folders.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        deadline = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise LeaseLost from None
+                time.sleep(0.05)
 
     def _prepare(self) -> None:
         ran = self.workspace.prepare(self.session.project.prepare, PREPARE_SECONDS)
