@@ -20,6 +20,17 @@ def live_broker(settings, broker, monkeypatch):
     return broker
 
 
+NO_DATABASE = ("test_agents_", "test_workspace_", "test_scripted_agents", "test_demo_agents")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What touches no database need not run again on PostgreSQL."""
+    for item in items:
+        if item.path.name.startswith(NO_DATABASE):
+            item.add_marker(pytest.mark.once)
+
+
 @pytest.fixture
 def me(db):
     return tracker.person("me")

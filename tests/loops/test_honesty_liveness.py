@@ -20,6 +20,8 @@ from tracker import services as tracker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _names = itertools.count()
+# One batch on every database, the others once.
+BATCHES = [0, *(pytest.param(n, marks=pytest.mark.once) for n in range(1, 4))]
 LIMIT = 14
 
 
@@ -148,12 +150,12 @@ def often(check, given_values, examples):
     quiet(given_values(check))()
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", BATCHES)
 def test_honest_agents_end_done_without_any_question(db, batch):
     often(check_honesty, honest, 50)
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", BATCHES)
 def test_whatever_agents_do_an_end_or_a_question_comes_within_the_bound(db, batch):
     often(check_liveness, lively, 50)
 
