@@ -19,7 +19,7 @@ def test_a_code_bug_without_a_citation_is_refused_with_the_offer_of_a_spec_bug()
 
 
 def test_a_code_bug_quotes_the_line_that_it_cites():
-    data = file(kind="code", title="Lost CR", cites="R-12.3", contradiction="Removed.", text="no")
+    data = file(kind="code", title="Lost CR", cites="R-12.3@4", contradiction="Removed.", text="no")
     assert (data["cites"], data["quote"], data["text"]) == ("R-12.3", "A line break is kept.", "")
 
 
@@ -40,7 +40,7 @@ def test_a_spec_bug_asks_a_question():
 
 
 def test_a_missing_title_is_named():
-    assert file(kind="task", text="x").errors["title"] == ["Title is missing."]
+    assert file(kind="task", text="x").errors["title"] == ["“Title” is missing."]
 
 
 def test_lists_of_a_project_are_one_entry_per_line():
