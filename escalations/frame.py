@@ -32,7 +32,7 @@ def follow(request: HttpRequest, topic: str, socket: str) -> None:
     """Make the page live. Call it before its rows are read: a change in between is fetched again
     rather than missed."""
     request.live = Live(  # type: ignore[attr-defined]
-        socket=socket, catch_up="", seq=live.sequence(topic)
+        socket=socket, seq=live.sequence(topic)
     )
 
 

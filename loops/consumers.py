@@ -18,7 +18,7 @@ from django.http.request import split_domain_port, validate_host
 
 from loops import live, services
 from loops.hub import Viewer, hub
-from tracker.access import Right, User, require, visible_projects
+from tracker.access import Right, User, require, role_of, visible_projects
 from tracker.errors import DomainError
 from tracker.models import Project
 
@@ -87,7 +87,7 @@ def may_listen(user: User, kwargs: dict[str, int]) -> bool:
         elif "project" in kwargs:
             require(user, Right.SEE, Project.objects.filter(pk=kwargs["project"]).first())
         else:
-            return user.is_authenticated and visible_projects(user).exists()
+            return role_of(user, None) is not None or visible_projects(user).exists()
     except DomainError:
         return False
     return True

@@ -23,14 +23,13 @@ class NavEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """How the page stays current: socket to listen on, where to catch up from, by plain HTTP.
+    """How the page stays current: the socket to listen on, and where it stood when rendered.
 
-    socket: path of the WebSocket. seq: sequence the page was rendered at. catch_up: answers
-    {"seq": n, "changed": [part, ...]} for ?after=<seq>. Frames: see static/js/live.js.
+    socket: "/live/", "/live/project/<id>/" or "/live/session/<id>/". seq: loops.live.sequence() of
+    its topic, asked before the page's rows were read. Frames: see loops/hub.py.
     """
 
     socket: str
-    catch_up: str
     seq: int
 
 

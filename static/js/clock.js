@@ -47,6 +47,12 @@ function showEngine() {
   if (banner) banner.hidden = age <= SILENT_AFTER;
 }
 
+/** The clock was heard just now, over the page's socket. */
+export function engineTicked() {
+  lastTick = Date.now();
+  showEngine();
+}
+
 async function askEngine(url) {
   try {
     const answer = await fetch(url, { headers: { Accept: "application/json" } });

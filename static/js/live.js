@@ -1,175 +1,271 @@
-// Keeps the page current. The socket carries only what changed; the page fetches the server's parts.
+// Keeps the page current. The socket says what changed; the page fetches the server's own parts.
 //
-// Page:   <body data-live="/live/session/41/" data-catch-up="/sessions/41/changes/" data-seq="812">
+// Page:   <body data-live="/live/session/41/" data-seq="812">, where it stood when it was rendered;
 //         <main data-parts="/sessions/41/parts/">, each part's root has data-part="<name>".
-// Frames: {"seq": 813, "changed": ["status", "rows"]}            parts to fetch again
-//         {"seq": 814, "log": {"iteration": 58, "html": "<li …>"}}   output, as loops/_log_lines.html
-//         {"beat": true} every 2 s · {"lagged": true}: frames were left out, catch up
-// Catch-up (plain HTTP): GET <catch-up>?after=812 -> {"seq": 820, "changed": ["status", …]}.
-// A gap in seq, a lost or lagged socket, and waking from sleep all lead to the same catch-up.
-import { serverNow, span, wallTime } from "./clock.js";
+// Frames: see loops/hub.py. A part is fetched at <data-parts><name>/, several at once at
+//         <data-parts><name>+<name>/ where the server knows that.
+// A hole in the numbers, a lost socket, "lagged", "resync" and waking from sleep all lead to the same
+// catch-up by plain HTTP: every part, then the log from its last piece.
+import { engineTicked, serverNow, span, wallTime } from "./clock.js";
 import { announce } from "./focus.js";
-import { appendLines, catchUpLog } from "./log.js";
+import { catchUpLog, isBeingRead, isPinned, onOutput } from "./log.js";
 
-const STALE_AFTER = 5000, ASK_EVERY = 4000, FETCH_EVERY = 500, LONGEST_WAIT = 30_000;
+const STALE_AFTER = 5000, DEAD_AFTER = 8000, SLEPT_AFTER = 15_000;
+const FETCH_EVERY = 500, AGAIN_AFTER = 2000, LONGEST_WAIT = 30_000;
 const page = {
-  seq: 0, socket: null, tries: 0, heardAt: Date.now(), askedAt: Date.now(), staleSince: 0, isPaused: false, missed: 0,
-  wanted: new Set(), isFetching: false, nextTry: 0, isCatchingUp: false,
+  seq: null, suspect: null, socket: null, tries: 0, nextTry: 0, heardAt: Date.now(), lastLook: Date.now(),
+  staleSince: 0, isPaused: false, missed: 0, pausedAt: 0, isSignedOut: false,
+  wanted: new Set(), postponed: new Set(), unknown: new Set(), fetching: null, catchingUp: null, joins: true,
 };
-const pill = () => document.querySelector("[data-live-pill]");
 
-function want(names) {
-  if (page.isPaused) { page.missed += names.length; return show(); }
-  for (const name of names) page.wanted.add(name);
-  if (!page.isFetching) fetchParts();
-}
+// --- parts ---------------------------------------------------------------------------------------
 
-async function fetchParts() {
-  const base = document.querySelector("[data-parts]")?.dataset.parts;
-  page.isFetching = true;
-  while (page.wanted.size && base) {
-    const names = [...page.wanted];
-    page.wanted.clear();
-    await Promise.all(names.map((name) => fetchPart(base, name)));
-    await new Promise((done) => setTimeout(done, FETCH_EVERY));
-  }
-  page.isFetching = false;
-}
+const base = () => document.querySelector("[data-parts]")?.dataset.parts;
+const partOf = (name) => document.querySelector(`[data-part="${CSS.escape(name)}"]`);
+const shown = () => [...document.querySelectorAll("[data-parts] [data-part]")].map((part) => part.dataset.part);
 
-/** A part is never replaced while something in it is typed into or held open. */
-function isInUse(part) {
+/** A part is never replaced while something in it is typed into, held open or read further up. */
+function isInUse(part, name) {
   const focused = document.activeElement;
   if (part.contains(focused) && focused.matches("input, textarea, select")) return true;
-  return part.hasAttribute("data-keep-open") && part.querySelector("details[open]");
+  if (name === "iteration" && isBeingRead()) return true;
+  return part.hasAttribute("data-keep-open") && Boolean(part.querySelector("details[open]"));
 }
 
-async function fetchPart(base, name) {
-  const part = document.querySelector(`[data-part="${name}"]`);
-  if (!part) return;
-  if (name === "iteration" && !part.hasAttribute("data-follows-live")) return; // another one is pinned
-  if (isInUse(part)) { setTimeout(() => want([name]), 2000); return; }
-  try {
-    const answer = await fetch(`${base}${name}/${location.search}`, { headers: { "HX-Request": "true" } });
-    if (!answer.ok) throw new Error(String(answer.status));
-    swap(part, name, await answer.text());
-  } catch (fault) {
-    part.title = `As of ${wallTime(page.heardAt)}: this part could not be loaded (${fault.message}).`;
+/** Fetch these parts soon; resolves when they are there. At most two rounds a second. */
+function want(names) {
+  for (const name of names) page.wanted.add(name);
+  page.fetching ??= fetchRounds().finally(() => { page.fetching = null; });
+  return page.fetching;
+}
+
+async function fetchRounds() {
+  while (page.wanted.size) {
+    const names = [...page.wanted].filter(isFetchable);
+    page.wanted.clear();
+    if (names.length) await fetchTogether(names);
+    await new Promise((done) => setTimeout(done, FETCH_EVERY));
   }
 }
 
-function swap(part, name, html) {
-  const box = document.createElement("template");
-  box.innerHTML = html.trim();
-  const fresh = box.content.firstElementChild;
-  if (!fresh) return;
+function isFetchable(name) {
+  const part = partOf(name);
+  if (!part || !base() || page.unknown.has(name)) return false;
+  if (isInUse(part, name)) { postpone(name); return false; }
+  return true;
+}
+
+function postpone(name) {
+  if (!page.postponed.size) {
+    setTimeout(() => {
+      const names = [...page.postponed];
+      page.postponed.clear();
+      if (!page.isPaused) want(names);
+    }, AGAIN_AFTER);
+  }
+  page.postponed.add(name);
+}
+
+async function fetchTogether(names) {
+  if (page.joins && names.length > 1) {
+    const found = await fetchParts(names);
+    if (found !== 404) return;
+    page.joins = false;
+  }
+  for (const name of names) if ((await fetchParts([name])) === 404) page.unknown.add(name);
+}
+
+async function fetchParts(names) {
+  try {
+    const answer = await fetch(`${base()}${names.join("+")}/${location.search}`, { headers: { "HX-Request": "true" } });
+    if (answer.status === 404) return 404;
+    page.isSignedOut = answer.status === 401;
+    if (!answer.ok) throw new Error(String(answer.status));
+    const box = document.createElement("template");
+    box.innerHTML = (await answer.text()).trim();
+    for (const fresh of [...box.content.children]) swap(fresh);
+    return answer.status;
+  } catch (fault) {
+    for (const name of names) {
+      const part = partOf(name);
+      if (part) part.title = `As of ${wallTime(serverNow() - (Date.now() - page.heardAt))}: this part could not be loaded (${fault.message}).`;
+      if (!page.isSignedOut) postpone(name);
+    }
+    return 0;
+  }
+}
+
+function swap(fresh) {
+  const name = fresh.dataset.part, part = name && partOf(name);
+  if (!part) return;
+  if (isInUse(part, name)) return postpone(name); // somebody began while it was on its way
+  part.removeAttribute("title");
+  if (name === "iteration" && keepsLog(part, fresh)) return swapAroundLog(part, fresh);
   const focus = part.contains(document.activeElement) ? document.activeElement.id : "";
   const scrolls = [...part.querySelectorAll(".pane-b, .strip-scroll")].map((n) => [n.scrollTop, n.scrollLeft]);
   part.replaceWith(fresh);
-  fresh.querySelectorAll(".pane-b, .strip-scroll").forEach((n, i) => { if (scrolls[i]) [n.scrollTop, n.scrollLeft] = scrolls[i]; });
+  fresh.querySelectorAll(".pane-b, .strip-scroll").forEach((n, i) => { if (scrolls[i] && !n.dataset.log) [n.scrollTop, n.scrollLeft] = scrolls[i]; });
   if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
   window.htmx?.process(fresh);
   document.dispatchEvent(new CustomEvent("part:swapped", { detail: { name } }));
 }
 
+const logIn = (part) => part.querySelector("[data-log]");
+
+/** The same iteration as before: its log grows by pieces and is not drawn anew. */
+function keepsLog(part, fresh) {
+  const [old, now] = [logIn(part), logIn(fresh)];
+  return old && now && old.dataset.log === now.dataset.log && old.hasAttribute("data-following") === now.hasAttribute("data-following");
+}
+
+function swapAroundLog(part, fresh) {
+  for (const where of [".pane-h", ".tabs"]) {
+    const [old, now] = [part.querySelector(where), fresh.querySelector(where)];
+    if (old && now && !old.contains(document.activeElement)) old.replaceWith(now);
+  }
+}
+
+// --- frames --------------------------------------------------------------------------------------
+
 function onFrame(text) {
   const frame = JSON.parse(text);
   page.heardAt = Date.now();
-  if (page.staleSince) recover();
-  if (frame.lagged || (frame.seq && frame.seq > page.seq + 1)) return catchUp();
-  if (frame.seq && frame.seq <= page.seq) return; // seen already
-  if (frame.seq) page.seq = frame.seq;
-  if (frame.log && !page.isPaused) appendLines(frame.log.html, frame.log.iteration);
-  else if (frame.log) page.missed += 1;
-  if (frame.changed?.length) want(frame.changed);
-  show();
-}
-
-async function catchUp() {
-  if (page.isCatchingUp) return;
-  page.isCatchingUp = true;
-  page.askedAt = Date.now();
-  try {
-    const answer = await fetch(`${document.body.dataset.catchUp}?after=${page.seq}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(String(answer.status));
-    const now = await answer.json();
-    page.seq = Math.max(page.seq, now.seq);
-    page.heardAt = Date.now();
-    want(now.changed);
-    if (!page.isPaused) {
-      const lines = await catchUpLog();
-      if (page.staleSince) announce(lines ? `Caught up, ${lines} lines.` : "Caught up.");
-    }
-    recover();
-  } catch { /* the timer tries again */ }
-  page.isCatchingUp = false;
-  show();
-}
-
-function recover() {
-  page.staleSince = 0;
   page.tries = 0;
+  if (frame.engine) engineTicked();
+  else if (frame.hello) { if (page.staleSince || frame.seq !== page.seq) catchUp(frame.seq); }
+  else if (frame.resync) catchUp(frame.seq);
+  else if (frame.lagged) catchUp(null);
+  else if (page.isPaused) { if (!frame.beat) page.missed += 1; }
+  else if (frame.beat) onBeat(frame.seq);
+  else onChange(frame);
+  if (page.staleSince && !page.catchingUp) catchUp(page.seq);
+  show();
 }
+
+/** A beat may run ahead of frames on their way; two in a row while nothing came mean a loss. */
+function onBeat(seq) {
+  if (page.seq === null) page.seq = seq;
+  if (seq === page.seq) page.suspect = null;
+  else if (page.suspect === page.seq) catchUp(seq);
+  else page.suspect = page.seq;
+}
+
+function onChange(frame) {
+  if (page.seq !== null && frame.after !== page.seq) {
+    if (frame.after !== null && frame.seq <= page.seq) return; // the page was rendered after it
+    return catchUp(frame.seq);
+  }
+  page.seq = frame.seq;
+  if (frame.output) onOutput(frame.output);
+  if (frame.parts) want(frame.parts.filter((name) => !(name === "iteration" && isPinned())));
+}
+
+/** Fetch everything. seq: where the page stands then; null = at whatever comes next. */
+function catchUp(seq) {
+  page.seq = seq;
+  page.suspect = null;
+  if (page.isPaused) { page.missed += 1; return Promise.resolve(); }
+  if (page.catchingUp) { // what is on its way may be from before
+    want(shown());
+    catchUpLog().catch(() => {});
+  }
+  page.catchingUp ??= catchUpNow().catch(() => {}).finally(() => { page.catchingUp = null; show(); });
+  return page.catchingUp;
+}
+
+async function catchUpNow() {
+  const wasStale = page.staleSince;
+  const [, lines] = await Promise.all([want(shown()), catchUpLog()]);
+  if (page.isSignedOut || !isOpen() || Date.now() - page.heardAt > STALE_AFTER) return;
+  page.staleSince = 0;
+  if (wasStale) announce(lines ? `Caught up, ${lines} ${lines === 1 ? "line" : "lines"}.` : "Caught up.");
+}
+
+// --- socket --------------------------------------------------------------------------------------
+
+const isOpen = () => page.socket?.readyState === WebSocket.OPEN;
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const socket = new WebSocket(`${scheme}//${location.host}${document.body.dataset.live}?after=${page.seq}`);
+  const socket = new WebSocket(`${scheme}//${location.host}${document.body.dataset.live}`);
   page.socket = socket;
-  socket.addEventListener("open", catchUp);
-  socket.addEventListener("message", (event) => onFrame(event.data));
-  socket.addEventListener("close", () => {
-    if (page.socket !== socket) return;
-    page.socket = null;
-    const wait = Math.min(LONGEST_WAIT, 1000 * 2 ** page.tries++) * (0.8 + Math.random() * 0.4);
-    page.nextTry = Date.now() + wait;
-    setTimeout(connect, wait);
-    show();
-  });
+  page.nextTry = 0;
+  socket.addEventListener("open", () => { if (page.socket === socket) page.heardAt = Date.now(); });
+  socket.addEventListener("message", (event) => { if (page.socket === socket) onFrame(event.data); });
+  socket.addEventListener("close", () => { if (page.socket === socket) lost(); });
 }
 
+function lost() {
+  page.socket = null;
+  if (page.tries) catchUp(null); // a page whose socket never opens stays right, only later
+  page.nextTry = Date.now() + Math.min(LONGEST_WAIT, 1000 * 2 ** page.tries) * (0.8 + Math.random() * 0.4);
+  page.tries += 1;
+  show();
+}
+
+/** Let go of a socket that says nothing any more; its own end may take minutes. */
+function drop() {
+  const socket = page.socket;
+  lost();
+  socket?.close();
+}
+
+function look() {
+  const now = Date.now(), slept = now - page.lastLook > SLEPT_AFTER && !document.hidden;
+  page.lastLook = now;
+  if (slept || (now - page.heardAt > DEAD_AFTER && isOpen())) {
+    page.staleSince ||= page.heardAt;
+    drop();
+    page.nextTry = now;
+  }
+  if (!page.socket && now >= page.nextTry) connect();
+  show();
+}
+
+// --- what the person sees ------------------------------------------------------------------------
+
 function show() {
-  const isOpen = page.socket?.readyState === WebSocket.OPEN;
   const quiet = Date.now() - page.heardAt;
-  if (quiet > STALE_AFTER && !page.staleSince) page.staleSince = page.heardAt;
-  const button = pill();
+  if (quiet > STALE_AFTER) page.staleSince ||= page.heardAt;
+  const button = document.querySelector("[data-live-pill]");
   if (button) {
-    const word = page.isPaused ? "Paused" : isOpen && !page.staleSince ? "Live" : "Connecting";
+    const word = page.isPaused ? "Paused" : isOpen() && !page.staleSince ? "Live" : "Connecting";
+    const age = page.isPaused ? (page.missed ? `${page.missed} waiting` : wallTime(page.pausedAt)) : span(quiet / 1000);
     button.querySelector("[data-live-word]").textContent = word;
-    button.querySelector("[data-live-age]").textContent = page.isPaused ? (page.missed ? `${page.missed} waiting` : "") : span(quiet / 1000);
+    button.querySelector("[data-live-age]").textContent = age;
     button.classList.toggle("is-warn", word === "Connecting");
     button.classList.toggle("is-held", page.isPaused);
     button.setAttribute("aria-pressed", String(!page.isPaused));
   }
+  showBanner();
+}
+
+function showBanner() {
   const banner = document.querySelector("[data-stale-banner]");
   if (!banner) return;
   banner.hidden = !page.staleSince;
   if (!page.staleSince) return;
   banner.querySelector("[data-stale-since]").textContent = wallTime(serverNow() - (Date.now() - page.staleSince));
   const left = Math.ceil((page.nextTry - Date.now()) / 1000);
-  banner.querySelector("[data-stale-next]").textContent = left > 0 ? `Trying again in ${left} s.` : "Trying now.";
+  const next = page.isSignedOut ? "You are signed out: load the page to sign in." : left > 0 ? `Trying again in ${left} s.` : "Trying now.";
+  banner.querySelector("[data-stale-next]").textContent = next;
 }
 
 function togglePause() {
   page.isPaused = !page.isPaused;
-  if (page.isPaused) page.heldAt = page.seq;
-  else { page.missed = 0; page.seq = page.heldAt; catchUp(); } // what came meanwhile is fetched now
-  show();
-}
-
-function watch() {
-  const slept = Date.now() - page.lastLook > 15_000; // a page that slept is stale until its first fetch
-  page.lastLook = Date.now();
-  // Without a socket the page goes on by plain HTTP, so what it shows is at most 5 s old.
-  const isDeaf = page.socket?.readyState !== WebSocket.OPEN || page.staleSince;
-  if (slept || (isDeaf && Date.now() - page.askedAt > ASK_EVERY)) catchUp();
+  page.missed = 0;
+  page.pausedAt = serverNow();
+  if (!page.isPaused) catchUp(null); // what came meanwhile is fetched now
   show();
 }
 
 export function startLive() {
   if (!document.body.dataset.live) return;
   page.seq = Number(document.body.dataset.seq);
-  page.lastLook = Date.now();
-  pill()?.addEventListener("click", togglePause);
+  document.querySelector("[data-live-pill]")?.addEventListener("click", togglePause);
   document.querySelector("[data-load-now]")?.addEventListener("click", () => location.reload());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+  addEventListener("online", () => { page.nextTry = 0; look(); });
   connect();
-  setInterval(watch, 1000);
+  setInterval(look, 1000);
 }

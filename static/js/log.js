@@ -1,62 +1,158 @@
-// The live log (data-log="<iteration>"). Lines come as the server's own HTML, each with data-seq, so
-// a line that arrives twice (frame and catch-up) is shown once. It follows only if it was at the end;
-// else "214 new lines" waits in the foot. At most 2,000 lines stay in the page.
-const KEEP = 2000, NEAR = 24;
-let unseen = 0;
+// The live log (data-log="<iteration>"). It grows by pieces of output, from frames or from the cursor
+// (data-after, JSON); pieces are numbered, so one that comes twice is shown once and a hole is
+// fetched. Lines are cut here as loops/reading/lines.py cuts them for the first paint; their text is
+// only ever text. It follows only if it was at the end; else "214 new lines" waits in the foot.
+const KEEP = 2000, NEAR = 24, LONGEST_LINE = 4000, LONGEST_REST = 65_536;
+const ESCAPES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|$)|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
+const REMOVED = /\[secret removed\]/;
+const JSON_PLEASE = { headers: { Accept: "application/json" } };
+
+const state = { node: null, seq: 0, number: 0, rest: "", open: null, unseen: 0, fetching: null, again: false };
 
 const log = () => document.querySelector("[data-log]");
 const atEnd = (node) => node.scrollHeight - node.scrollTop - node.clientHeight < NEAR;
+const lines = (node) => node.querySelectorAll("li[data-seq]");
 
-export const newestSeq = () => Number(log()?.querySelector("li[data-seq]:last-of-type")?.dataset.seq || 0);
+/** The page shows one iteration for good, not always the newest. */
+export const isPinned = () => location.pathname.includes("/iterations/");
+
+/** Somebody reads further up: the log must stay where it is. */
+export const isBeingRead = () => Boolean(state.node?.isConnected && !atEnd(state.node));
+
+/** A log begins at its end, except where a permalink (#L12) or a pinned page says otherwise. */
+const beginsAtEnd = (node) => node.hasAttribute("data-following") || !isPinned();
+const isLinkedTo = (node) => Boolean(location.hash && node.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`));
 
 function showFoot(node, isFollowing) {
-  const state = document.querySelector("[data-log-state]");
-  if (state) {
-    state.classList.toggle("k-run", isFollowing);
-    state.classList.toggle("k-off", !isFollowing);
-    state.lastElementChild.textContent = isFollowing ? "Following" : "Not following";
+  const foot = document.querySelector("[data-log-state]");
+  if (foot) {
+    foot.classList.toggle("k-run", isFollowing);
+    foot.classList.toggle("k-off", !isFollowing);
+    foot.lastElementChild.textContent = isFollowing ? "Following" : "Not following";
   }
   const button = document.querySelector("[data-log-new]");
   if (button) {
-    button.hidden = unseen === 0;
-    button.textContent = `${unseen.toLocaleString("en")} new ${unseen === 1 ? "line" : "lines"}`;
+    button.hidden = state.unseen === 0;
+    button.textContent = `${state.unseen.toLocaleString("en")} new ${state.unseen === 1 ? "line" : "lines"}`;
   }
-}
-
-/** Append the lines of `html` whose sequence is new. Returns how many were added. */
-export function appendLines(html, iteration) {
-  const node = log();
-  if (!node || node.dataset.log !== String(iteration)) return 0;
-  const wasAtEnd = atEnd(node);
-  const box = document.createElement("template");
-  box.innerHTML = html;
-  const newest = newestSeq();
-  const fresh = [...box.content.querySelectorAll("li[data-seq]")].filter((line) => Number(line.dataset.seq) > newest);
-  if (!fresh.length) return 0;
-  node.querySelector("li.meta:not([data-seq])")?.remove();
-  node.append(...fresh);
-  const lines = node.querySelectorAll("li[data-seq]");
-  for (let i = 0; i < lines.length - KEEP && wasAtEnd; i++) lines[i].remove();
   const count = document.querySelector("[data-log-count]");
-  if (count) count.textContent = Number(fresh.at(-1).id.slice(1)).toLocaleString("en");
-  if (wasAtEnd) node.scrollTop = node.scrollHeight;
-  else unseen += fresh.length;
-  showFoot(node, wasAtEnd);
-  return fresh.length;
+  if (count) count.textContent = state.number.toLocaleString("en");
 }
 
-/** Fetch what came after the newest line we have; repeats until nothing is left. */
-export async function catchUpLog() {
-  const node = log();
-  if (!node?.hasAttribute("data-following")) return 0;
-  let added = 0;
-  for (;;) {
-    const answer = await fetch(`${node.dataset.after}?after=${newestSeq()}`, { headers: { "HX-Request": "true" } });
-    if (!answer.ok) throw new Error(`log: ${answer.status}`);
-    const more = appendLines(await answer.text(), node.dataset.log);
-    added += more;
-    if (!more) return added;
+function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text) made.textContent = text;
+  return made;
+}
+
+function write(message, raw) {
+  const all = raw.replace(/\r+$/, "").replace(ESCAPES, "");
+  let text = all.slice(all.lastIndexOf("\r") + 1);
+  if (text.length > LONGEST_LINE) text = `${text.slice(0, LONGEST_LINE)} … (${(text.length - LONGEST_LINE).toLocaleString("en")} more characters, see Raw)`;
+  message.replaceChildren();
+  text.split(REMOVED).forEach((part, i) => {
+    if (i) message.append(element("span", "cut", "secret removed"));
+    if (part) message.append(part);
+  });
+}
+
+function newLine() {
+  state.number += 1;
+  const line = element("li", "out");
+  line.id = `L${state.number}`;
+  line.append(element("time"), element("span", "src"), element("span", "msg"));
+  return line;
+}
+
+/** Add one piece; returns how many lines it began. A line is of the piece that ends it. */
+function addPiece(piece, into) {
+  const texts = (state.rest + piece.text).split("\n"), rest = texts.pop();
+  let begun = 0;
+  const show = (text) => {
+    const line = state.open ?? newLine();
+    if (!state.open) { into.append(line); begun += 1; }
+    state.open = null;
+    line.dataset.seq = piece.seq;
+    line.firstElementChild.textContent = piece.clock;
+    line.firstElementChild.dateTime = piece.at;
+    write(line.lastElementChild, text);
+    return line;
+  };
+  texts.forEach(show);
+  if (rest) state.open = show(rest);
+  state.rest = rest.slice(-LONGEST_REST);
+  state.seq = piece.seq;
+  return begun;
+}
+
+function addPieces(pieces) {
+  const node = state.node, wasAtEnd = atEnd(node), into = document.createDocumentFragment();
+  let begun = 0;
+  for (const piece of pieces) begun += addPiece(piece, into);
+  node.querySelector("li.meta:not([data-seq])")?.remove();
+  node.append(into);
+  if (wasAtEnd) {
+    trim(node);
+    node.scrollTop = node.scrollHeight;
+  } else state.unseen += begun;
+  showFoot(node, wasAtEnd);
+  return begun;
+}
+
+/** At most KEEP lines stay; the ones before are a click away. */
+function trim(node) {
+  const all = lines(node);
+  if (all.length <= KEEP) return;
+  for (let i = 0; i < all.length - KEEP; i++) all[i].remove();
+  let older = node.querySelector("[data-log-older]");
+  if (!older) {
+    const item = element("li", "log-older");
+    older = element("a", "lk", "Older lines");
+    older.dataset.logOlder = "";
+    item.append(older);
+    node.prepend(item);
   }
+  older.href = `${node.dataset.after.replace(/output\/$/, "")}?before=${all[all.length - KEEP].id.slice(1)}`;
+}
+
+/** Pieces from a frame: [{iteration, seq, text?, at, clock}]; without text they are to be fetched. */
+export function onOutput(pieces) {
+  const node = state.node;
+  if (!node?.isConnected) return;
+  const mine = pieces.filter((piece) => String(piece.iteration) === node.dataset.log && piece.seq > state.seq);
+  if (!mine.length) return;
+  const fits = mine.every((piece, i) => piece.seq === state.seq + 1 + i && typeof piece.text === "string");
+  if (fits && !state.fetching) addPieces(mine);
+  else catchUpLog().catch(() => {}); // the next piece or beat tries again
+}
+
+/** Fetch what came after the newest piece we have. Returns how many lines were added. */
+export function catchUpLog() {
+  if (!state.node?.isConnected || !state.node.hasAttribute("data-following")) return Promise.resolve(0);
+  state.again = Boolean(state.fetching);
+  if (!state.fetching) {
+    const fetching = fetchPieces().finally(() => { if (state.fetching === fetching) state.fetching = null; });
+    state.fetching = fetching;
+  }
+  return state.fetching;
+}
+
+async function fetchPieces() {
+  const node = state.node;
+  let added = 0, more = true;
+  while (more || state.again) {
+    state.again = false;
+    const answer = await fetch(`${node.dataset.after}?after=${state.seq}`, JSON_PLEASE);
+    if (!answer.ok) throw new Error(`log: ${answer.status}`);
+    const said = await answer.json();
+    if (node !== state.node || !node.isConnected) return added;
+    state.rest = said.rest;
+    state.open = said.rest ? [...lines(node)].at(-1) ?? null : null;
+    if (said.pieces.length) added += addPieces(said.pieces);
+    more = said.more;
+  }
+  return added;
 }
 
 async function loadOlder(link) {
@@ -71,18 +167,24 @@ async function loadOlder(link) {
 
 function attach() {
   const node = log();
+  if (node === state.node) return;
+  const newest = node ? [...lines(node)].at(-1) : null;
+  Object.assign(state, {
+    node, unseen: 0, rest: "", open: null, fetching: null, again: false,
+    seq: Number(newest?.dataset.seq || 0), number: Number(newest?.id.slice(1) || 0),
+  });
   if (!node) return;
-  unseen = 0;
-  if (node.hasAttribute("data-following") && !location.hash) node.scrollTop = node.scrollHeight;
+  if (beginsAtEnd(node) && !isLinkedTo(node)) node.scrollTop = node.scrollHeight;
   node.addEventListener("scroll", () => {
-    if (atEnd(node)) unseen = 0;
+    if (atEnd(node)) state.unseen = 0;
     showFoot(node, atEnd(node));
   }, { passive: true });
+  catchUpLog().catch(() => {}); // also learns how the last line goes on
 }
 
 export function startLog() {
   attach();
-  document.addEventListener("part:swapped", (event) => { if (event.detail.name === "iteration") attach(); });
+  document.addEventListener("part:swapped", attach);
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-log-new]")) log().scrollTop = log().scrollHeight;
     const older = event.target.closest?.("[data-log-older]");

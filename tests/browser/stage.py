@@ -52,7 +52,7 @@ def open_page(
     page.on("pageerror", lambda fault: page.faults.append(str(fault)))
     page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
     page.route("**/*", _answer)
-    page.route_web_socket("**/live/*", lambda socket: socket.send(json.dumps({"beat": True})))
+    page.route_web_socket("**/live/*", lambda socket: socket.send(json.dumps({"hello": True, "seq": 812})))
     page.goto(f"{ORIGIN}/{name}")
     return page
 
@@ -66,8 +66,8 @@ def _answer(route: Route) -> None:
             route.fulfill(status=404, body=path)
         else:
             route.fulfill(body=file.read_bytes(), content_type=kind)
-    elif path.startswith("/changes"):
-        route.fulfill(json={"seq": 812, "changed": []})
+    elif path.endswith("/output/"):
+        route.fulfill(json={"pieces": [], "more": False, "rest": "", "is_over": False})
     elif path.startswith("/health"):
         is_silent = route.request.headers.get("referer", "").endswith("/silent")
         route.fulfill(json={"seconds": 48.0 if is_silent else 3.2})

@@ -91,5 +91,5 @@ def frame(
         age_url="/health/engine/",
         viewer="you",
         account_url="/account/",
-        live=Live(socket="/live/", catch_up="/changes/", seq=812) if live else None,
+        live=Live(socket="/live/", seq=812) if live else None,
     )

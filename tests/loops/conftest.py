@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from loops import services
+from loops import live, services
 from loops.models import Session
 from tests.loops.world import World
 from tracker import services as tracker
 
 CONFIG = {"agents": {"worker": {"argv": ["true"]}, "reviewer": {"argv": ["true"]}}}
+
+
+@pytest.fixture
+def live_broker(settings, broker, monkeypatch):
+    """The real broker carries live updates in this test; its URL."""
+    settings.REDIS_URL = broker
+    monkeypatch.setattr(live, "_rests_until", float("-inf"))
+    return broker
 
 
 @pytest.fixture

@@ -24,11 +24,9 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def wire(settings, broker):
+def wire(live_broker):
     """What is published, as a list that grows; the broker is empty before."""
-    settings.REDIS_URL = broker
-    live._rests_until = float("-inf")
-    client = redis.Redis.from_url(broker)
+    client = redis.Redis.from_url(live_broker)
     client.flushall()
     subscription = client.pubsub(ignore_subscribe_messages=True)
     subscription.subscribe(live.CHANNEL)
