@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from escalations.frame import follow
@@ -18,7 +19,6 @@ from tracker.errors import NotFound
 from tracker.models import Project
 
 LONGEST_RAW = 64 * 1024 * 1024  # characters
-_NAMES = {"iteration": "it"}  # part -> its name in the template, where that differs
 
 
 def project_of(session: Session) -> Project:
@@ -50,12 +50,17 @@ def iteration(request: HttpRequest, session: Session, number: int) -> HttpRespon
 def part(
     request: HttpRequest, session: Session, name: str, number: int | None = None
 ) -> HttpResponse:
-    """One part of the page, as the page includes it."""
-    if name not in PARTS:
-        raise NotFound(f"A session's page has no part “{name}”.")
+    """One part of the page, as the page includes it; several at once are joined by "+"."""
+    names = dict.fromkeys(name.split("+"))
+    if unknown := [one for one in names if one not in PARTS]:
+        raise NotFound(f"A session's page has no part “{unknown[0]}”.")
+    reading, view = Reading(session), _view(request, session, number)
+    return HttpResponse("\n".join(_drawn(request, one, reading, view) for one in names))
+
+
+def _drawn(request: HttpRequest, name: str, reading: Reading, view: View) -> str:
     template, build = PARTS[name]
-    value = build(Reading(session), _view(request, session, number))
-    return render(request, template, {_NAMES.get(name, name): value})
+    return render_to_string(template, {name: build(reading, view)}, request)
 
 
 @require_safe

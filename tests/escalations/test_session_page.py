@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from escalations.models import Escalation
+from escalations.reading.session import PARTS
 from loops import runner, services
 from loops.agents.base import Reply
 from loops.engine.values import Role
@@ -152,6 +153,23 @@ def test_why_not_done_names_what_is_open_and_links_to_it(operator, new_session, 
     assert "1 task is open" in text_of(answer)
     assert 'href="/p/demo/tracker/T-1/"' in answer.content.decode()
     assert "1 file not committed" in text_of(answer)
+
+
+def test_a_part_is_the_same_alone_with_others_and_in_its_page(operator, new_session, world):
+    session = new_session()
+    runner.advance(session.pk, world(HONEST), iterations=1)
+
+    def get(path):
+        html = operator.get(f"/sessions/{session.pk}/{path}").content.decode()
+        return re.sub(r'(csrfmiddlewaretoken" value=)"\w+"|\s+', r"\1 ", html).strip()
+
+    page, together = get(""), get(f"parts/{'+'.join(PARTS)}/")
+    for name in PARTS:
+        alone = get(f"parts/{name}/")
+        assert f'data-part="{name}"' in alone
+        assert alone in page
+        assert alone in together
+    assert operator.get(f"/sessions/{session.pk}/parts/why+nonsense/").status_code == 404
 
 
 def test_an_edit_is_pending_then_read_then_in_use(operator, new_session, project, me, world):
