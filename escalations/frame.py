@@ -1,4 +1,4 @@
-"""Context processor: the frame around every page, with what waits for a person (loops.pages.frame)."""
+"""Context processor: the frame around every page, and what waits for a person."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 def follow(request: HttpRequest, topic: str, socket: str) -> None:
     """Make the page live. Call it before its rows are read: a change in between is fetched again
     rather than missed."""
-    request.live = Live(  # type: ignore[attr-defined]
-        socket=socket, seq=live.sequence(topic)
-    )
+    request.live = Live(socket=socket, seq=live.sequence(topic))  # type: ignore[attr-defined]
 
 
 def _frame(request: HttpRequest) -> Frame:

@@ -23,6 +23,7 @@ from tracker.errors import Conflict, Invalid, NotFound
 from tracker.services import By
 
 DISPOSITIONS = ("reopen", "dismiss", "task")
+_NO_DOOR_YET = (Choice.EDIT, Choice.CHANGE)  # they need an editor and a form of their own
 _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
 
@@ -52,7 +53,9 @@ def get_escalation(escalation_id: int) -> Escalation:
 
 
 def offered(escalation: Escalation) -> tuple[Choice, ...]:
-    return table.offered(Kind(escalation.kind), has_artefact=bool(escalation.evidence))
+    """What a person may decide here; only what can be done is offered."""
+    choices = table.offered(Kind(escalation.kind), has_artefact=bool(escalation.evidence))
+    return tuple(choice for choice in choices if choice not in _NO_DOOR_YET)
 
 
 def open_question(session: Session, question: Question, at: datetime) -> Escalation:
@@ -151,7 +154,7 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
     if word.version is not None and word.version != escalation.version:
         raise Conflict(
-            f"{escalation} now stands on evidence version {escalation.version}, not {word.version}; "
+            f"{escalation} now stands on version {escalation.version}, not {word.version}; "
             "look at it, then decide."
         )
     if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:

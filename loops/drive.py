@@ -99,7 +99,7 @@ class Drive:
 
     def _record_base(self, base: Base) -> None:
         """The log's Opened entry: what the session stands on, and what the script says of it."""
-        code = self.equipment.run_script()
+        code = self.equipment.run_script(Watched(self.lease))
         with transaction.atomic():
             self._lock()
             now = self.sight.facts(self.project)
@@ -291,18 +291,17 @@ class Drive:
         tree = Tree(rev=boundary.rev, head=boundary.head)
         if role is not Role.WORKER or boundary.uncommitted or not self._needs_script(tree):
             return None
-        return self.equipment.run_script()
+        return self.equipment.run_script(Watched(self.lease))
 
     def _needs_script(self, tree: Tree) -> bool:
         return self.fold.needs_script(tree, self.sight.facts(self.project).spec)
 
 
-class Controls:
-    """What a running call may use (agents.base.Control)."""
+class Watched:
+    """What a running program may use (agents.base.Control); its output is not kept."""
 
-    def __init__(self, lease: Lease, writer: OutputWriter) -> None:
+    def __init__(self, lease: Lease) -> None:
         self.lease = lease
-        self.writer = writer
 
     def started(self, process: ProcessIdentity) -> None:
         Session.objects.filter(pk=self.lease.session_id, fence=self.lease.fence).update(
@@ -311,7 +310,18 @@ class Controls:
         point("agent started")
 
     def output(self, data: bytes) -> bool:
-        return self.writer.write(data)
+        return True
 
     def must_stop(self) -> bool:
         return self.lease.must_stop()
+
+
+class Controls(Watched):
+    """The same for an agent's call, whose output is kept."""
+
+    def __init__(self, lease: Lease, writer: OutputWriter) -> None:
+        super().__init__(lease)
+        self.writer = writer
+
+    def output(self, data: bytes) -> bool:
+        return self.writer.write(data)

@@ -33,7 +33,7 @@ class Equipment(Protocol):
     def secrets(self) -> tuple[str, ...]:
         """Values to remove from output."""
 
-    def run_script(self) -> int | None:
+    def run_script(self, control: Control) -> int | None:
         """The done script's exit code on the tree as it is; None when there is none."""
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:

@@ -17,9 +17,8 @@ from django.conf import settings
 from loops import configuration, secrets
 from loops.agents.base import Call, Control, Places, Reply
 from loops.agents.command import CommandAgent, Prompt
-from loops.agents.confine import confine, confinement
-from loops.agents.process import run_tree
-from loops.agents.program import Program
+from loops.agents.confine import confine
+from loops.done_script import DoneScript
 from loops.engine.values import DoneMode, Role
 from loops.equipment import Work
 from loops.interface import Collected, Context, Interface, install
@@ -132,6 +131,8 @@ class Stage:
         self._take_lock()
         base = self.workspace.open()
         install(self.folders.root / "bin")
+        if self.config.done_mode != DoneMode.AGENT.value:
+            self._script().keep(self.folders.clone / self.session.project.subpath)
         if self.session.project.prepare:
             self._prepare()
         return base
@@ -221,44 +222,14 @@ class Stage:
 
     # --- the done script ---------------------------------------------------------------------
 
-    def run_script(self) -> int | None:
-        """Runs in the clone, confined like an agent, from the configuration frozen at the start."""
+    def run_script(self, control: Control) -> int | None:
+        """None where done signals decide alone (done mode agent)."""
         if self.config.done_mode == DoneMode.AGENT.value:
             return None
-        places = self.folders.places(
-            Role.WORKER.value, self.session.project.subpath, self._sockets()
-        )
-        places.tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mark = f"{self.session.ref}-script-{randomness.token_hex(8)}"
-        ending = run_tree(
-            Program(
-                argv=["/bin/sh", "-c", self.config.script],
-                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(places.tmp),
-                     "TMPDIR": str(places.tmp), "LANG": "C.UTF-8", "RUN_MARK": mark},
-                cwd=places.workdir,
-                mark=mark,
-                wall_seconds=self.config.script_seconds,
-                silence_seconds=self.config.script_seconds,
-                mode=confinement(),
-                writable=[places.tmp],
-                readable=[places.clone],
-                hidden=places.hidden,
-                tmp=places.tmp,
-                network=False,
-            ),
-            Unattended(),
-        )  # fmt: skip
-        return 1 if ending.exit_code is None else ending.exit_code
+        subpath = self.session.project.subpath
+        places = self.folders.places(Role.WORKER.value, subpath, self._sockets())
+        return self._script().run(places, control)
 
-
-class Unattended:
-    """Control of a program that nobody watches."""
-
-    def started(self, process: object) -> None:
-        pass
-
-    def output(self, data: bytes) -> bool:
-        return True
-
-    def must_stop(self) -> bool:
-        return False
+    def _script(self) -> DoneScript:
+        kept = self.folders.root / "script"
+        return DoneScript(self.config.script, kept, self.session.ref, self.config.script_seconds)

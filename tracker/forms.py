@@ -162,10 +162,12 @@ class ReasonForm(Inputs):
 
 
 class QuoteForm(Inputs):
-    """Confirm a stale entry against the present text. quote: needed where the old words are gone."""
+    """Confirm a stale entry against the present text. quote: needed if the old words are gone."""
 
     quote = forms.CharField(
-        label="Words of the present text that are contradicted", widget=lines(2), required=False,
+        label="Words of the present text that are contradicted",
+        widget=lines(2),
+        required=False,
         help_text="Empty keeps the old quote, if it still stands there.",
     )
     note = forms.CharField(label="Note", required=False)
@@ -208,31 +210,46 @@ class ProjectForm(Inputs):
     """A repository and how the loop prepares and checks it. Lists are one entry per line."""
 
     name = forms.RegexField(
-        r"^[a-z0-9][a-z0-9_-]{0,62}\Z", label="Name", help_text=_NAME_HINT, widget=mono(),
+        r"^[a-z0-9][a-z0-9_-]{0,62}\Z",
+        label="Name",
+        help_text=_NAME_HINT,
+        widget=mono(),
         error_messages={"invalid": f"That is no name of a project. {_NAME_HINT}"},
     )
     repo_path = forms.CharField(
-        label="Repository", widget=mono(),
+        label="Repository",
+        widget=mono(),
         help_text="Full path of a git repository on this machine. Nothing in it is ever changed: "
         "each session works in its own clone.",
     )
     subpath = forms.CharField(
-        label="Path inside it", required=False, widget=mono(),
+        label="Path inside it",
+        required=False,
+        widget=mono(),
         help_text="Only files under it may change. Empty means all of the repository.",
     )
     extra_paths = forms.CharField(
-        label="Other paths that may change", required=False, widget=lines(2, extra="mono"),
+        label="Other paths that may change",
+        required=False,
+        widget=lines(2, extra="mono"),
         help_text="One per line, for example a lockfile at the root.",
     )
     prepare = forms.CharField(
-        label="Prepare", required=False, widget=mono(),
+        label="Prepare",
+        required=False,
+        widget=mono(),
         help_text="Runs before checks, with network. Its result is never evidence.",
     )
     check_command = forms.CharField(
-        label="Check", required=False, widget=mono(), help_text="For example: pytest -q",
+        label="Check",
+        required=False,
+        widget=mono(),
+        help_text="For example: pytest -q",
     )
     accepted_leftovers = forms.CharField(
-        label="Files that checks leave behind", required=False, widget=lines(2, extra="mono"),
+        label="Files that checks leave behind",
+        required=False,
+        widget=lines(2, extra="mono"),
         help_text="One pattern per line. The loop ignores them.",
     )
 

@@ -22,10 +22,6 @@ UNITS: dict[str, tuple[str, int]] = {
     LimitName.TOKENS.value: ("How many more million tokens", 1_000_000),
     LimitName.MONEY.value: ("How many more dollars", 1),
 }
-_NOT_HERE = {
-    Choice.EDIT: "Not possible yet: approve as it is, or stop and edit the branch yourself.",
-    Choice.CHANGE: "Not possible yet: stop it, then start a new session with other agents or limits.",
-}
 _UNSEEN = "The result cannot be shown here, so it cannot be approved."
 
 
@@ -37,9 +33,7 @@ def options(escalation: Escalation, *, is_shown: bool) -> tuple[Option, ...]:
 
 
 def _option(escalation: Escalation, choice: Choice, *, is_shown: bool) -> Option:
-    reason_not = _NOT_HERE.get(choice, "")
-    if choice is Choice.APPROVE and not is_shown:
-        reason_not = _UNSEEN
+    reason_not = _UNSEEN if choice is Choice.APPROVE and not is_shown else ""
     return Option(
         choice=choice,
         word=words.CHOICES[choice],

@@ -90,7 +90,7 @@ def _meta(escalation: Escalation, reading: Reading) -> tuple[str, ...]:
     facts = [
         reading.project.name,
         f"iteration {reading.session.iteration_count} of {most(reading)}",
-        f"cost: {spent(reading)}",
+        f"cost {spent(reading)}",
         f"opened {opened}",
     ]
     if escalation.count > 1:

@@ -50,15 +50,16 @@ def iteration(request: HttpRequest, session: Session, number: int) -> HttpRespon
 def part(
     request: HttpRequest, session: Session, name: str, number: int | None = None
 ) -> HttpResponse:
-    """One part of the page, as the page includes it; several at once are joined by "+"."""
-    names = dict.fromkeys(name.split("+"))
-    if unknown := [one for one in names if one not in PARTS]:
-        raise NotFound(f"A session's page has no part “{unknown[0]}”.")
+    """A part of the page as the page includes it, or several: "status+rows"."""
+    names = name.split("+")
+    unknown = next((one for one in names if one not in PARTS), None)
+    if unknown is not None:
+        raise NotFound(f"A session's page has no part “{unknown}”.")
     reading, view = Reading(session), _view(request, session, number)
-    return HttpResponse("\n".join(_drawn(request, one, reading, view) for one in names))
+    return HttpResponse("".join(_part(request, one, reading, view) for one in dict.fromkeys(names)))
 
 
-def _drawn(request: HttpRequest, name: str, reading: Reading, view: View) -> str:
+def _part(request: HttpRequest, name: str, reading: Reading, view: View) -> str:
     template, build = PARTS[name]
     return render_to_string(template, {name: build(reading, view)}, request)
 

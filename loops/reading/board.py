@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from loops.reading import effects
 from loops.reading.effects import Loop
-from tracker.engine.rules import BLOCKING, WORK, State
+from tracker.engine.rules import BLOCKING, UNJUDGED, WORK, State
 from tracker.models import Bug, Project
 from tracker.pages.atoms import Act, Empty
 from tracker.pages.board import BoardPage
 from tracker.pages.filing import EntryPart, FilingPart
-from tracker.pages.words import plural
 from tracker.reading import board as reading
 from tracker.reading.board import Wanted, counted
 from tracker.reading.reader import Reader
@@ -54,28 +53,31 @@ def headline(project: Project, loop: Loop | None, blocking: Sequence[Bug]) -> st
     """Return the sentence that opens the board; with a loop its key follows, so it ends in ":"."""
     if loop is None:
         if not blocking:
-            return "No loop is running in this project, and nothing here would keep one from being done."
-        keeps = "keep" if len(blocking) > 1 else "keeps"
-        return (
-            f"No loop is running in this project. {counted(tuple(blocking))} {keeps} the next one "
-            "from being done."
-        )
-    seen = Bug.objects.filter(bugs_in(loop.scope, loop.ref), project=project, kind__in=sorted(WORK))
-    rows = seen.filter(state__in=sorted({*BLOCKING, State.FIXED, State.STALE, State.BLOCKED})).only(
-        "kind", "state"
+            return (
+                "No loop is running in this project, and no entry would keep one from being done."
+            )
+        what = f"{_joined(counted(blocking))} {_verb(len(blocking))} the next one"
+        return f"No loop is running in this project. {what} from being done."
+    found = (
+        Bug.objects.filter(bugs_in(loop.scope, loop.ref), project=project)
+        .filter(kind__in=sorted(WORK))
+        .exclude(state=State.CLOSED.value)
+        .only("kind", "state")
     )
-    blockers = tuple(bug for bug in rows if bug.state in BLOCKING)
-    to_judge = sum(bug.state in (State.FIXED, State.STALE) for bug in rows)
-    blocked = sum(bug.state == State.BLOCKED for bug in rows)
-    parts = [counted(blockers)] if blockers else []
-    if to_judge:
-        parts.append(f"{plural(to_judge, 'entry', 'entries')} to judge")
-    if blocked:
-        parts.append(f"{plural(blocked, 'blocked entry', 'blocked entries')}")
+    blockers = [bug for bug in found if bug.state in BLOCKING]
+    to_judge = sum(bug.state in UNJUDGED for bug in found)
+    blocked = sum(bug.state == State.BLOCKED for bug in found)
+    parts = counted(blockers)
+    parts += [f"{to_judge} to judge"] if to_judge else []
+    parts += [f"{blocked} blocked"] if blocked else []
     if not parts:
         return "No entry keeps the loop from being done:"
-    several = len(blockers) + to_judge + blocked > 1
-    return f"{_joined(parts)} {'keep' if several else 'keeps'} the loop from being done:"
+    total = len(blockers) + to_judge + blocked
+    return f"{_joined(parts)} {_verb(total)} the loop from being done:"
+
+
+def _verb(count: int) -> str:
+    return "keeps" if count == 1 else "keep"
 
 
 def _joined(parts: list[str]) -> str:

@@ -24,6 +24,9 @@ _NAMES: dict[LimitName, tuple[str, Callable[[float], str]]] = {
 }
 
 
+NOTHING_YET = "none yet"  # $0.00 would be a claim: unknown is not free
+
+
 def limits_part(reading: Reading) -> LimitsPart:
     number = at_most(reading)
     return LimitsPart(budgets=budgets(reading), bound_number=number, bound=_bound(reading, number))
@@ -44,6 +47,8 @@ def _budget(reading: Reading, now: LimitNow) -> Budget:
     unknown = _unknown(reading, now.name)
     if unknown and not now.used:
         return Budget(name=name, used="", note=f"not reported by {plural(unknown, 'iteration')}")
+    if not now.used and now.limit is None:
+        return Budget(name=name, used="", note="no limit set")
     most = "" if now.limit is None else words(now.limit)
     return budget(name, used=now.used, most=now.limit, used_words=words(now.used), most_words=most)
 
@@ -76,8 +81,10 @@ def _bound(reading: Reading, number: int) -> str:
 def spent(reading: Reading) -> str:
     """What the session has cost: "$1.20", "at least $1.20" where some of it is not priced."""
     if reading.fold is None:
-        return money(0.0) if not reading.iterations else money(None)
+        return NOTHING_YET if not reading.iterations else money(None)
     state = reading.fold.state
+    if not state.iterations:
+        return NOTHING_YET
     if not state.money_unknown:
         return money(state.money)
     return f"at least {money(state.money)}" if state.money else money(None)
@@ -103,7 +110,9 @@ def cost(used: list[Noted]) -> str:
     """Money where it is reported, else tokens, else "not priced"."""
     dollars = [one.money for one in used if one.money is not None]
     tokens = [one.tokens for one in used if one.tokens is not None]
-    if dollars or not used:
+    if not used:
+        return NOTHING_YET
+    if dollars:
         return money(sum(dollars))
     return f"{quantity(sum(tokens))} tokens" if tokens else money(None)
 

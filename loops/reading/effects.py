@@ -90,7 +90,7 @@ class Loop:
 
     @property
     def fall_sentence(self) -> str:
-        return "its streak goes back to 0" if self.streak else "its streak is 0"
+        return "its streak goes back to 0" if self.streak else "its streak stays at 0"
 
 
 def loops_of(project: Project) -> tuple[Loop, ...]:

@@ -86,7 +86,7 @@ def new_session_page(
 
 
 def bound_part(form: NewSessionForm) -> BoundPart:
-    """From the values as they stand in the form; a value that is no number counts as its default."""
+    """From the values as they stand in the form; what is no number counts as its default."""
     most = _value(form, "iterations")
     hours = _value(form, "hours")
     limits = [

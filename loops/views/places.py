@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.utils import timezone
 
+from loops import live
+from loops.pages.frame import Live
 from loops.reading import effects, links
 from tracker import services
 from tracker.access import Right, may
@@ -26,6 +28,15 @@ def reader_of(request: HttpRequest, project: Project) -> Reader:
 
 def urls_of(project: Project, key: str = "new") -> Urls:
     return Urls(links.tracker(project), links.spec(project), key)
+
+
+def follow(request: HttpRequest, project: Project) -> None:
+    """Make the page live. Call it before its rows are read: a change in between is fetched again
+    rather than missed."""
+    topic = live.project_topic(project.pk)
+    request.live = Live(  # type: ignore[attr-defined]
+        socket=f"/live/project/{project.pk}/", catch_up="", seq=live.sequence(topic)
+    )
 
 
 def can_act(request: HttpRequest, project: Project) -> bool:

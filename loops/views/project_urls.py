@@ -16,6 +16,8 @@ urlpatterns = [
     path(_TRACKER + "<slug:key>/parts/<slug:name>/", tracker.entry_fragment),
     path(_TRACKER + "<slug:key>/<slug:slug>/", tracker.move, name="move"),
     path(_SPECS, specs.index, name="specs"),
+    path(_SPECS + "parts/list/", specs.list_part),
+    path(_SPECS + "<slug:key>/parts/list/", specs.list_part),
     path(_SPECS + "<slug:key>/", specs.requirement, name="requirement"),
     path(_SPECS + "<slug:key>/preview/", specs.preview),
     path(_SPECS + "<slug:key>/restore/", specs.restore),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from loops.reading import editor, effects
 from loops.reading.editor import Desk
-from loops.views.places import bug_of, can_act, reader_of, requirement_of, urls_of
+from loops.views.places import bug_of, can_act, follow, reader_of, requirement_of, urls_of
 from tracker import services
 from tracker.access import acting, guarded
 from tracker.errors import Conflict, DomainError, Invalid, NotFound
@@ -28,6 +28,7 @@ _project = guarded("project", services.get_project)
 @require_safe
 @_project
 def index(request: HttpRequest, *, project: Project) -> HttpResponse:
+    follow(request, project)
     may_edit, urls = can_act(request, project), urls_of(project)
     page = spec_page(project, urls, can_edit=may_edit)
     if not page.count:
@@ -43,12 +44,21 @@ def index(request: HttpRequest, *, project: Project) -> HttpResponse:
     return render(request, TEMPLATE, {"page": page})
 
 
+@require_safe
+@_project
+def list_part(request: HttpRequest, *, project: Project, key: str = "") -> HttpResponse:
+    """The list; key: of the requirement that is open beside it."""
+    page = spec_page(project, urls_of(project), current=key, can_edit=can_act(request, project))
+    return render(request, "tracker/_requirement_list.html", {"page": page})
+
+
 @_project
 def requirement(request: HttpRequest, *, project: Project, key: str) -> HttpResponse:
     """GET reads or (?write=1) opens the editor; POST saves a version. key "new": a new one."""
-    desk = _desk(request, project, key)
     if request.method == "POST":
-        return _save(request, desk)
+        return _save(request, _desk(request, project, key))
+    follow(request, project)
+    desk = _desk(request, project, key)
     is_new = desk.requirement is None
     if is_new or (desk.can_edit and "write" in request.GET):
         form = desk.blank()
@@ -158,7 +168,7 @@ def _lost(request: HttpRequest, desk: Desk, based_on: int, refusal: str) -> Http
 
 
 def _unbound_copy(desk: Desk, data: QueryDict, based_on: int | None = None) -> RequirementForm:
-    """Return the form with what was typed, not validated. based_on: the version it stands on now."""
+    """Return the form with what was typed, unchecked. based_on: the version it stands on now."""
     typed = {
         "text": data.get("text", ""),
         "document": data.get("document", ""),

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from loops.reading import effects
 from loops.reading.board import board_page
-from loops.views.places import bug_of, can_act, owner_of, reader_of, urls_of
+from loops.views.places import bug_of, can_act, follow, owner_of, reader_of, urls_of
 from tracker import services
 from tracker.access import acting, guarded
 from tracker.engine.rules import Kind, Party, Verb, is_human_event
@@ -34,6 +34,7 @@ _project = guarded("project", services.get_project)
 @require_safe
 @_project
 def board(request: HttpRequest, *, project: Project) -> HttpResponse:
+    follow(request, project)
     return render(request, TEMPLATE, {"page": _board(request, project)})
 
 
@@ -59,8 +60,9 @@ def file(request: HttpRequest, *, project: Project) -> HttpResponse:
 
 @require_safe
 @_project
-def entry(request: HttpRequest, *, project: Project, key: str, move: str = "") -> HttpResponse:
-    page = _entry(request, project, bug_of(project, key), unfolded=move)
+def entry(request: HttpRequest, *, project: Project, key: str) -> HttpResponse:
+    follow(request, project)
+    page = _entry(request, project, bug_of(project, key))
     return render(request, TEMPLATE, {"page": page})
 
 
@@ -76,6 +78,7 @@ def move(request: HttpRequest, *, project: Project, key: str, slug: str) -> Http
     offer = moves.offer(slug)
     bug = bug_of(project, key)
     if request.method != "POST":
+        follow(request, project)
         page = _entry(request, project, bug, unfolded=slug)
         return render(request, TEMPLATE, {"page": page})
     form = offer.form(bug, request.POST, slug)

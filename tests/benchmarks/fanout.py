@@ -59,9 +59,9 @@ def prepare(data: Path) -> tuple[str, list[int]]:
 def watch(port: int, cookie: str, ids: list[int], pipe: Any) -> None:
     """The viewers: says when all are there, then how many frames came and how late they were."""
 
-    async def one(
-        session: int, counted: list[tuple[float, float]], ready: asyncio.Queue[int]
-    ) -> None:
+    counted: list[tuple[float, float]] = []  # came at, was said at
+
+    async def one(session: int, ready: asyncio.Queue[int]) -> None:
         from websockets.asyncio.client import connect
 
         async with connect(
@@ -77,11 +77,10 @@ def watch(port: int, cookie: str, ids: list[int], pipe: Any) -> None:
                     counted.append((time.time(), json.loads(text)["parts"][0]))
 
     async def main() -> None:
-        counted: list[tuple[float, float]] = []
         ready: asyncio.Queue[int] = asyncio.Queue()
         tasks = []
         for n in range(SESSIONS * VIEWERS_EACH):
-            tasks.append(asyncio.create_task(one(ids[n % SESSIONS], counted, ready)))
+            tasks.append(asyncio.create_task(one(ids[n % SESSIONS], ready)))
             await ready.get()
         pipe.send("ready")
         await asyncio.to_thread(pipe.recv)

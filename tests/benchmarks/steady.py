@@ -55,7 +55,7 @@ class SteadyWorld:
     def secrets(self) -> tuple[str, ...]:
         return ()
 
-    def run_script(self) -> int | None:
+    def run_script(self, control: Control) -> int | None:
         return None
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loops import runner
+from django.utils import timezone
+
+from loops import clockwork, runner
 from loops import services as loops
 from loops.engine.values import Role
 from loops.models import Session
@@ -15,6 +17,7 @@ from tracker.models import Project
 
 CONFIG = {"agents": {"worker": {"argv": ["true"]}, "reviewer": {"argv": ["true"]}}}
 GOAL = "Read CSV files with quoted fields and mixed line breaks, as R-2 and R-12 say."
+DRAFT = NEW
 _SAYS = {
     2: "LF, CRLF and CR are all line breaks.\nA file may mix them.",
     8: "The first row of data is row 1.\nA skipped row keeps its number.",
@@ -36,7 +39,7 @@ def make_project() -> Project:
 
 
 def play(project: Project, meanwhile: Callable[[Session], None]) -> Session:
-    """Run two iterations: the reviewer-like one files and judges, in the second `meanwhile` runs."""
+    """Run two iterations: the first leaves a night's entries, in the second `meanwhile` runs."""
     you = tracker.person("you")
     session = loops.create_session(project, by=you, config=CONFIG, goal=GOAL)
     Session.objects.filter(pk=session.pk).update(preflight={"refusals": []})
@@ -51,6 +54,7 @@ def play(project: Project, meanwhile: Callable[[Session], None]) -> Session:
             tools.loopwatch("not-done")
             return
         tools.loopwatch("bug", "start", "B-3")
+        clockwork.beat(timezone.now())
         meanwhile(session)
 
     world = World({Role.WORKER: worker}, MemoryWorkspace())
@@ -75,7 +79,12 @@ def _night(project: Project, ref: str, tools: Tools) -> None:
     holds = "It holds as written."
     rows = code("Row numbers are one too high after a skipped row", "R-8", "row 1", "P2")
     stale = code("Header check ignores upper case", "R-7", holds, "P3")
-    code("A CRLF inside a quoted field becomes LF at a chunk border", "R-12.5", "A line break inside it is kept as written", "P0")
+    code(
+        "A CRLF inside a quoted field becomes LF at a chunk border",
+        "R-12.5",
+        "A line break inside it is kept as written",
+        "P0",
+    )
     fixed = [
         code("Byte order mark stays in the first header", "R-3", holds, "P2"),
         code("Empty last line counts as a row", "R-8", "skipped row", "P3"),
@@ -84,18 +93,38 @@ def _night(project: Project, ref: str, tools: Tools) -> None:
         code("Tab is not found as a delimiter", "R-5", holds, "P2"),
         code("Two spaces after a quote crash the reader", "R-12", "A doubled quote", "P1"),
     ]
-    tracker.file_task(project, by=you, title="Add “auto” to the delimiter option of the CLI", text="The option takes auto.", priority="P1")
-    stuck = tracker.file_task(project, by=you, title="Type hints for the public names", text="All of them.")
-    tracker.file_spec_bug(project, by=reviewer, title="R-16 does not say how many line numbers to name", text="Three? All?", cites="R-16")
+    tracker.file_task(
+        project,
+        by=you,
+        title="Add “auto” to the delimiter option of the CLI",
+        text="The option takes auto.",
+        priority="P1",
+    )
+    stuck = tracker.file_task(
+        project, by=you, title="Type hints for the public names", text="All of them."
+    )
+    tracker.file_spec_bug(
+        project,
+        by=reviewer,
+        title="R-16 does not say how many line numbers to name",
+        text="Three? All?",
+        cites="R-16",
+    )
     for number, bug in enumerate([*fixed, *closed]):
         tracker.mark_fixed(tracker.start(bug, worker), worker, f"4e8d21c{number}")
     for bug in closed:
         tracker.close(bug, reviewer)
-    tracker.edit_requirement(project, "R-7", text="# Header names\n\nNames are compared as written.\n", by=you)
+    tracker.edit_requirement(
+        project, "R-7", text="# Header names\n\nNames are compared as written.\n", by=you
+    )
     assert rows.state == stale.state == "OPEN"
     tracker.block(stuck, worker, "The public names are not listed anywhere.")
     for number in (1, 2, 5, 6, 10, 11, 13, 15, 17, 18):
-        tracker.add_mark(project, f"R-{number}", by=reviewer, place="src/csvlane/reader.py:12", blob="b1", session_ref=ref)
-
-
-DRAFT = NEW
+        tracker.add_mark(
+            project,
+            f"R-{number}",
+            by=reviewer,
+            place="src/csvlane/reader.py:12",
+            blob="b1",
+            session_ref=ref,
+        )

@@ -52,7 +52,9 @@ def open_page(
     page.on("pageerror", lambda fault: page.faults.append(str(fault)))
     page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
     page.route("**/*", _answer)
-    page.route_web_socket("**/live/*", lambda socket: socket.send(json.dumps({"hello": True, "seq": 812})))
+    page.route_web_socket(
+        "**/live/*", lambda socket: socket.send(json.dumps({"hello": True, "seq": 812}))
+    )
     page.goto(f"{ORIGIN}/{name}")
     return page
 

@@ -14,7 +14,9 @@ from tracker.pages.word_diff import changed_count, count_of, numbered, word_diff
 BASE = "/p/csvlane/tracker/"
 SPECS = "/p/csvlane/specs/"
 CITABLE = (
-    f.Citable("R-12.3", "A line break inside it is kept as written: LF stays LF, CRLF stays CRLF.", 4),
+    f.Citable(
+        "R-12.3", "A line break inside it is kept as written: LF stays LF, CRLF stays CRLF.", 4
+    ),
     f.Citable("R-12.1", "A field in double quotes may hold commas, quotes and line breaks.", 4),
     f.Citable("R-2.1", "LF, CRLF and CR are all line breaks.", 2),
     f.Citable("R-8.1", "The first row of data is row 1.", 2),
@@ -23,7 +25,9 @@ PEOPLE_ONLY = Chip("off", "lock", "People only")
 STALE = Chip("warn", "warn", "Citation stale")
 
 
-def _card(key: str, title: str, note: str, priority: str = "P2", cites: str = "", **more: object) -> b.BugCard:
+def _card(
+    key: str, title: str, note: str, priority: str = "P2", cites: str = "", **more: object
+) -> b.BugCard:
     kind, icon = {"B": ("Code bug", "bug"), "T": ("Task", "task"), "Q": ("Spec bug", "doc")}[key[0]]
     return b.BugCard(
         key=key, kind=kind, kind_icon=icon, title=title, href=f"{BASE}{key}/", priority=priority,
@@ -33,28 +37,68 @@ def _card(key: str, title: str, note: str, priority: str = "P2", cites: str = ""
 
 def columns(current: str = "B-31") -> tuple[b.Column, ...]:
     waiting = (
-        _card("T-12", "Add “auto” to the delimiter option of the CLI", "you, 05:18 · blocks done", "P1"),
-        _card("B-33", "Row numbers are one too high after a skipped row", "Reviewer, it. 53", "P2", "R-8 v2"),
+        _card(
+            "T-12",
+            "Add “auto” to the delimiter option of the CLI",
+            "you, 05:18 · blocks done",
+            "P1",
+        ),
+        _card(
+            "B-33",
+            "Row numbers are one too high after a skipped row",
+            "Reviewer, it. 53",
+            "P2",
+            "R-8 v2",
+        ),
         _card("B-28", "Header check ignores upper case", "R-7 is v3 now", "P3", tags=(STALE,)),
-        _card("Q-4", "R-16 does not say how many line numbers to name", "Reviewer, it. 48", "", tags=(PEOPLE_ONLY,)),
+        _card(
+            "Q-4",
+            "R-16 does not say how many line numbers to name",
+            "Reviewer, it. 48",
+            "",
+            tags=(PEOPLE_ONLY,),
+        ),
     )
     working = (
-        _card("B-31", "A CRLF inside a quoted field becomes LF at a chunk border", "Worker, it. 58", "P0", "R-12 v4", note_tone="run", is_current=current == "B-31"),
+        _card(
+            "B-31",
+            "A CRLF inside a quoted field becomes LF at a chunk border",
+            "Worker, it. 58",
+            "P0",
+            "R-12 v4",
+            note_tone="run",
+            is_current=current == "B-31",
+        ),
     )
     fixed = (
-        _card("B-29", "Byte order mark stays in the first header", "4e8d21c, it. 54", "P2", "R-3 v2"),
+        _card(
+            "B-29", "Byte order mark stays in the first header", "4e8d21c, it. 54", "P2", "R-3 v2"
+        ),
         _card("B-27", "Empty last line counts as a row", "b70a9f3, it. 51", "P3", "R-8 v2"),
     )
     closed = (
         _card("B-32", "Tab is not found as a delimiter", "confirmed, it. 48", "P2", "R-5 v1"),
-        _card("B-26", "Two spaces after a quote crash the reader", "confirmed, it. 42", "P1", "R-12 v4"),
+        _card(
+            "B-26",
+            "Two spaces after a quote crash the reader",
+            "confirmed, it. 42",
+            "P1",
+            "R-12 v4",
+        ),
         _card("T-11", "Type hints for the public names", "you closed it, 02:20"),
     )
     return (
         b.Column(name="Open", icon="queued", tone="off", count=4, cards=waiting),
         b.Column(name="In progress", icon="run", tone="run", count=1, cards=working),
         b.Column(name="Fixed, to confirm", icon="eye", tone="wait", count=2, cards=fixed),
-        b.Column(name="Closed in 24 h", icon="ok", tone="ok", count=17, cards=closed, more=Link("14 more", "?closed=all")),
+        b.Column(
+            name="Closed in 24 h",
+            icon="ok",
+            tone="ok",
+            count=17,
+            cards=closed,
+            more=Link("14 more", "?closed=all"),
+        ),
     )
 
 
@@ -64,7 +108,12 @@ def filing(kind: str = "task", data: dict[str, str] | None = None) -> f.FilingPa
         "code": {"kind": "code", "title": "Old Mac line breaks inside quotes are dropped", "cites": "R-12.3@4", "contradiction": "A lone CR inside a quoted field is removed by strip_cr(). The text says it is kept as written.", "place": "src/csvlane/reader.py:131", "priority": "P2"},
         "spec": {"kind": "spec"},
     }  # fmt: skip
-    form = FileForm(data, citable=CITABLE, requirements=[("R-16", "R-16 Import summary, v1")], initial=told[kind])
+    form = FileForm(
+        data,
+        citable=CITABLE,
+        requirements=[("R-16", "R-16 Import summary, v1")],
+        initial=told[kind],
+    )
     if data is not None:
         form.is_valid()
     return f.FilingPart(
@@ -73,10 +122,27 @@ def filing(kind: str = "task", data: dict[str, str] | None = None) -> f.FilingPa
         post=f"{BASE}file/",
         close=BASE,
         next_lines=(
-            CheckLine(tone="off", icon="clock", text="S-41 reads it with iteration 59", sub="Iteration 58 runs on undisturbed"),
-            CheckLine(tone="off", icon="undo", text="Its done streak goes back to 0 of 2", sub="A new clean review is needed"),
+            CheckLine(
+                tone="off",
+                icon="clock",
+                text="S-41 reads it with iteration 59",
+                sub="Iteration 58 runs on undisturbed",
+            ),
+            CheckLine(
+                tone="off",
+                icon="undo",
+                text="Its done streak goes back to 0 of 2",
+                sub="A new clean review is needed",
+            ),
         ),
-        spec_lines=(CheckLine(tone="off", icon="lock", text="No loop reads it and it does not block done", sub="It waits on this board for a person"),),
+        spec_lines=(
+            CheckLine(
+                tone="off",
+                icon="lock",
+                text="No loop reads it and it does not block done",
+                sub="It waits on this board for a person",
+            ),
+        ),
     )
 
 
@@ -104,13 +170,33 @@ def board_alone() -> b.BoardPage:
 
 
 def board_refused() -> b.BoardPage:
-    return replace(board(), filing=filing("code", {"kind": "code", "title": "Old Mac line breaks", "priority": "P2"}))
+    return replace(
+        board(),
+        filing=filing("code", {"kind": "code", "title": "Old Mac line breaks", "priority": "P2"}),
+    )
 
 
 def board_empty() -> b.BoardPage:
-    acts = (Act(text="File a task", href="?file=task", primary=True), Act(text="Write a requirement", href=f"{SPECS}new/"))
-    empty = Empty(icon="board", fact="Nothing is filed yet", sentence="A reviewer files code bugs here, each with the requirement it contradicts. Tasks are filed by people only.", acts=acts)
-    return replace(board(), columns=(), coverage=None, filing=None, empty=empty, session=None, sentence="No loop is running in this project.", filters=())
+    acts = (
+        Act(text="File a task", href="?file=task", primary=True),
+        Act(text="Write a requirement", href=f"{SPECS}new/"),
+    )
+    empty = Empty(
+        icon="board",
+        fact="Nothing is filed yet",
+        sentence="A reviewer files code bugs here, each with the requirement it contradicts. Tasks are filed by people only.",
+        acts=acts,
+    )
+    return replace(
+        board(),
+        columns=(),
+        coverage=None,
+        filing=None,
+        empty=empty,
+        session=None,
+        sentence="No loop is running in this project.",
+        filters=(),
+    )
 
 
 def entry() -> b.BoardPage:
@@ -134,12 +220,25 @@ def entry() -> b.BoardPage:
         quote="A line break inside it is kept as written: LF stays LF and CRLF stays CRLF.",
         contradiction="normalise() runs before the quote state is known, so the CR at the end of a chunk is lost.",
         place="src/csvlane/reader.py:131",
-        facts=(("Filed by", "Reviewer, S-41 it. 53"), ("Worked on by", "Worker, it. 58"), ("Found", "2 times"), ("Reopened", "once")),
+        facts=(
+            ("Filed by", "Reviewer, S-41 it. 53"),
+            ("Worked on by", "Worker, it. 58"),
+            ("Found", "2 times"),
+            ("Reopened", "once"),
+        ),
         moves=moves,
         history=(
             f.HistoryLine("06:36", "30 Nov 2026 06:36:09 UTC", "Worker", "started it, S-41/58"),
-            f.HistoryLine("06:01", "30 Nov 2026 06:01:44 UTC", "Reviewer", "reopened it, S-41/53", "The test passes only with chunk=4096."),
-            f.HistoryLine("29 Nov 23:10", "29 Nov 2026 23:10:20 UTC", "Reviewer", "filed it, S-41/8"),
+            f.HistoryLine(
+                "06:01",
+                "30 Nov 2026 06:01:44 UTC",
+                "Reviewer",
+                "reopened it, S-41/53",
+                "The test passes only with chunk=4096.",
+            ),
+            f.HistoryLine(
+                "29 Nov 23:10", "29 Nov 2026 23:10:20 UTC", "Reviewer", "filed it, S-41/8"
+            ),
         ),
     )
     return replace(board(), filing=None, entry=part)
@@ -151,7 +250,16 @@ _NAMES = (
     "Header names", "Row numbers", "Error report", "Skipping rows", "Blank fields", "Quoted fields",
     "Escapes", "Bounded memory", "Type hints", "Import summary", "Exit codes", "Python versions",
 )  # fmt: skip
-_CHIPS = {3: Chip("wait", "eye", "Confirm"), 4: _NOT, 7: Chip("warn", "warn", "Stale"), 8: Chip("bad", "bug", "1 bug"), 9: _NOT, 12: Chip("bad", "bug", "1 bug"), 14: _NOT, 16: Chip("lim", "doc", "Unclear")}
+_CHIPS = {
+    3: Chip("wait", "eye", "Confirm"),
+    4: _NOT,
+    7: Chip("warn", "warn", "Stale"),
+    8: Chip("bad", "bug", "1 bug"),
+    9: _NOT,
+    12: Chip("bad", "bug", "1 bug"),
+    14: _NOT,
+    16: Chip("lim", "doc", "Unclear"),
+}
 OLD = """# Quoted fields keep their bytes
 
 A field in double quotes may hold commas, quotes and line breaks.
@@ -243,11 +351,35 @@ def requirement_read() -> s.SpecPage:
 
 
 def requirement_new() -> s.SpecPage:
-    saving = s.SavingPart(version=1, against=0, lines=(CheckLine(tone="off", icon="clock", text="S-41 reads it with iteration 59"), CheckLine(tone="off", icon="undo", text="Its done streak goes back to 0 of 2")), diff=())
-    editor = replace(_editor(), key="", title="", form=RequirementForm(initial={"based_on": 0}), lines=(), line_count=1, changed=0, saving=saving, versions=(), cited_by=())
+    saving = s.SavingPart(
+        version=1,
+        against=0,
+        lines=(
+            CheckLine(tone="off", icon="clock", text="S-41 reads it with iteration 59"),
+            CheckLine(tone="off", icon="undo", text="Its done streak goes back to 0 of 2"),
+        ),
+        diff=(),
+    )
+    editor = replace(
+        _editor(),
+        key="",
+        title="",
+        form=RequirementForm(initial={"based_on": 0}),
+        lines=(),
+        line_count=1,
+        changed=0,
+        saving=saving,
+        versions=(),
+        cited_by=(),
+    )
     return replace(spec(), editor=editor)
 
 
 def spec_empty() -> s.SpecPage:
-    empty = Empty(icon="doc", fact="No requirement is written yet", sentence="A requirement is one statement that must hold. The reviewer marks each one, or files a bug that cites it.", acts=(Act(text="Write the first one", href=f"{SPECS}new/", primary=True),))
+    empty = Empty(
+        icon="doc",
+        fact="No requirement is written yet",
+        sentence="A requirement is one statement that must hold. The reviewer marks each one, or files a bug that cites it.",
+        acts=(Act(text="Write the first one", href=f"{SPECS}new/", primary=True),),
+    )
     return replace(spec(), documents=(), count=0, empty=empty)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,9 +54,10 @@ class Server:
         self.say(hello=True, seq=SEQ)
 
     def _part(self, route: Route) -> None:
-        names = route.request.url.split("/parts/")[1].split("/")[0]
-        self.asked += names.split("+")
-        html = "".join(f'<div data-part="{n}">fresh {n}</div>' for n in names.split("+") if n != "iteration")
+        names = route.request.url.split("/parts/")[1].split("/")[0].split("+")
+        self.asked += names
+        drawn = [name for name in names if name != "iteration"]
+        html = "".join(f'<div data-part="{name}">fresh {name}</div>' for name in drawn)
         route.fulfill(body=html, content_type="text/html")
 
     def _output(self, route: Route) -> None:
@@ -156,6 +158,23 @@ def test_output_that_is_only_announced_is_fetched(server):
     piece = server.write("long\n")
     server.say(seq=SEQ + 1, after=SEQ, output=[{"iteration": 58, "seq": piece["seq"]}])
     server.eventually(lambda: server.lines() == ["long"])
+
+
+def test_one_frame_in_five_lost_leaves_no_hole_and_no_double(server):
+    chance, seq = random.Random(5), SEQ
+    for n in range(40):
+        piece = server.write(f"line {n}\n")
+        seq += 1
+        if chance.random() > 0.2:
+            server.say(seq=seq, after=seq - 1, output=[piece])
+        if n % 8 == 0 and chance.random() > 0.2:
+            server.say(beat=True, seq=seq)
+    for _ in range(5):  # a beat each second, and these get lost like all others
+        if chance.random() > 0.2:
+            server.say(beat=True, seq=seq)
+        server.page.wait_for_timeout(1000)
+    assert server.lines() == [f"line {n}" for n in range(40)]
+    assert word(server) == "Live"
 
 
 def test_a_page_says_since_when_it_is_not_live_and_when_it_has_caught_up(server):

@@ -1,4 +1,4 @@
-"""What the templates promise without a browser: parts stand alone, icons exist, nothing is inline."""
+"""What templates promise without a browser: parts stand alone, icons exist, nothing is inline."""
 
 from __future__ import annotations
 

@@ -17,6 +17,8 @@ from tests.browser.stage import _STATIC, AUDIT, ORIGIN, browser
 from tests.browser.test_pages import WIDTHS
 from tests.conftest import require
 from tests.loops.pages_kit import sign_in
+from tracker import services as tracker
+from tracker.models import Project
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 LOOKS = (("light", 1440, 900), ("dark", 1440, 900), ("light", 390, 844))
@@ -50,6 +52,7 @@ class Site:
         page.on("pageerror", lambda fault: page.faults.append(str(fault)))
         page.on("console", lambda m: page.faults.append(m.text) if m.type == "error" else None)
         page.route("**/*", self._answer)
+        page.route_web_socket("**/live/**", lambda socket: socket.send('{"beat": true}'))
         page.goto(f"{ORIGIN}{path}")
         return page
 
@@ -160,7 +163,20 @@ def test_pictures(client, chromium, csvlane):
         if not wanted or "refused" in wanted:
             shoot(site, "refused", PAGES["board-code"], lambda p: p.click("text=File it"))
 
+        if not wanted or "conflict" in wanted:
+            shoot(site, "conflict", PAGES["requirement-write"], _be_too_late)
+
     during(client, chromium, csvlane, look)
+
+
+def _be_too_late(page: Page) -> None:
+    page.fill("[data-editor]", rows.DRAFT)
+    project = Project.objects.get()
+    text = f"{rows.OLD}\nA quote in a field without quotes is kept.\n"
+    text += f"{project.tracker_seq}\n"
+    tracker.edit_requirement(project, "R-12", text=text, by=tracker.person("ana"))
+    page.click("text=Save v")
+    page.wait_for_selector("text=Nothing of yours was saved")
 
 
 def _write_draft(page: Page) -> None:
@@ -173,9 +189,7 @@ def _search(page: Page) -> None:
     page.fill("[role=combobox]", "line break")
 
 
-def test_the_picker_finds_a_line_by_its_words_and_the_keyboard_files_it(
-    client, chromium, csvlane
-):
+def test_the_picker_finds_a_line_by_its_words_and_the_keyboard_files_it(client, chromium, csvlane):
     said = []
 
     def act(site: Site) -> None:

@@ -56,7 +56,8 @@ def test_only_visible_projects_are_counted(sign_in, new_session, world, run, me)
     run(new_session(), world({**HONEST, Role.WORKER: act.cheat}))
     tracker.create_project(name="other", repo_path="/elsewhere", by=me)
     page = text_of(sign_in(None).get("/"))
-    assert "You see no project yet" in page and "demo" not in page
+    assert "You see no project yet" in page
+    assert "demo" not in page
 
 
 def test_the_age_of_the_engine_is_on_the_page(operator, new_session):

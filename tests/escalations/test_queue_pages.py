@@ -58,7 +58,9 @@ def decide(client, escalation, **fields):
 
 def test_the_queue_lists_what_waits_and_each_question_offers_its_decisions(operator, asked):
     page = text_of(operator.get("/queue/"))
-    assert str(asked) in page and "1 open" in page and "No progress" in page
+    assert str(asked) in page
+    assert "1 open" in page
+    assert "No progress" in page
     html = operator.get(f"/queue/{asked.pk}/").content.decode()
     radios = re.findall(r'type="radio" name="choice" value="(\w+)"', html)
     assert radios == [choice.value for choice in escalations.offered(asked)]
@@ -101,8 +103,16 @@ def test_the_text_of_one_requirement_is_not_saved_as_another(operator, asked, pr
     assert tracker.get_requirement(project, "R-2").current.number == 1
 
 
-@pytest.mark.parametrize("fields", [{}, {"choice": "grant"}, {"choice": "nonsense"}, {"choice": "edit"},
-                                    {"choice": "grant", "amount_grant": "-3"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"choice": "grant"},
+        {"choice": "nonsense"},
+        {"choice": "edit"},
+        {"choice": "grant", "amount_grant": "-3"},
+    ],
+)
 def test_what_is_incomplete_is_refused_and_stays_typed(fields, operator, limited):
     answer = decide(operator, limited, text_grant="Go <b>on</b> slowly", **fields)
     assert answer.status_code == 422
@@ -147,7 +157,8 @@ def test_who_is_late_learns_who_decided_what_and_keeps_the_draft(operator, sign_
     assert answer.status_code == 409
     page = text_of(answer)
     assert "Allow more by otto" in page
-    assert "Yours, not applied" in page and "It circles." in page
+    assert "Yours, not applied" in page
+    assert "It circles." in page
     assert Decision.objects.get().choice == "grant"
 
 
@@ -183,7 +194,8 @@ def test_a_blocked_entry_is_answered_with_what_becomes_of_it(
     run(session, world({**HONEST, Role.WORKER: act.blocker}))
     asked = Escalation.objects.get(session=session)
     html = operator.get(f"/queue/{asked.pk}/").content.decode()
-    assert "Impossible &lt;i&gt;thing&lt;/i&gt;" in html and "It cannot be done." in html
+    assert "Impossible &lt;i&gt;thing&lt;/i&gt;" in html
+    assert "It cannot be done." in html
     answer = decide(
         operator, asked, choice="answer", text_answer="Then leave it.", disposition_answer="dismiss"
     )

@@ -1,4 +1,4 @@
-"""What the session's page promises: it is right in every state, and shows what agents wrote as text."""
+"""What the session's page promises: right in every state, and what agents wrote is text."""
 
 from __future__ import annotations
 
@@ -121,13 +121,19 @@ def test_long_output_shows_its_end_and_leads_to_the_lines_before(operator, talka
         OutputPiece.objects.create(iteration=one, seq=seq, offset=0, text=text, at=timezone.now())
     base = f"/sessions/{talkative.pk}/iterations/1/"
     html = operator.get(base).content.decode()
-    assert 'id="L3001"' in html and 'id="L5000"' in html and 'id="L3000"' not in html
+    assert 'id="L3001"' in html
+    assert 'id="L5000"' in html
+    assert 'id="L3000"' not in html
     assert f'href="{base}?before=3001"' in html
     older = operator.get(f"{base}?before=3001", headers={"HX-Request": "true"}).content.decode()
-    assert older.lstrip().startswith("<li") and "<html" not in older
-    assert 'id="L1001"' in older and ">line 3000<" in older and 'id="L3001"' not in older
+    assert older.lstrip().startswith("<li")
+    assert "<html" not in older
+    assert 'id="L1001"' in older
+    assert ">line 3000<" in older
+    assert 'id="L3001"' not in older
     first = operator.get(f"{base}?before=1001").content.decode()
-    assert 'id="L1"' in first and "data-log-older" not in first
+    assert 'id="L1"' in first
+    assert "data-log-older" not in first
 
 
 def test_one_endless_line_is_cut_on_the_page_and_whole_in_raw(operator, talkative):
@@ -217,8 +223,10 @@ def test_a_running_session_shows_what_it_is_doing(operator, new_session, world):
 
     runner.advance(session.pk, world({**HONEST, Role.WORKER: looks}), iterations=1)
     page, index = (text_of(one) for one in seen)
-    assert "Live output" in page and "Pause after 1" in page
-    assert "Worker · iteration 1" in index and "1 loop is running" in index
+    assert "Live output" in page
+    assert "Pause after 1" in page
+    assert "Worker · iteration 1" in index
+    assert "1 loop is running" in index
 
 
 def test_a_silent_engine_is_not_called_running(operator, new_session, world):
@@ -252,8 +260,17 @@ def test_odd_addresses_end_on_a_page_that_says_so(path, operator, new_session):
     assert "All loops" in text_of(answer)
 
 
-@pytest.mark.parametrize("query", ["?before=-1", "?before=1e9", "?before=99999999999999999999",
-                                   "?rows=abc&show=%00", "?before=²", "?show=diff&show=prompt"])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?before=-1",
+        "?before=1e9",
+        "?before=99999999999999999999",
+        "?rows=abc&show=%00",
+        "?before=²",
+        "?show=diff&show=prompt",
+    ],
+)
 def test_odd_questions_count_as_not_asked(query, operator, talkative):
     for path in (
         f"/sessions/{talkative.pk}/",
@@ -263,13 +280,14 @@ def test_odd_questions_count_as_not_asked(query, operator, talkative):
         assert operator.get(path + query).status_code == 200
 
 
-# --- rights ----------------------------------------------------------------------------------------
+# --- rights ------------------------------------------------------------------------------------
 
 
 def test_a_viewer_sees_everything_and_can_press_nothing(viewer, new_session, world, me, run):
     session = in_state("paused", new_session, world, me, run)
     html = viewer.get(f"/sessions/{session.pk}/").content.decode()
-    assert "Paused" in html and f'action="/sessions/{session.pk}/' not in html
+    assert "Paused" in html
+    assert f'action="/sessions/{session.pk}/' not in html
     for verb in ("pause", "resume", "step", "stop", "start"):
         answer = viewer.post(f"/sessions/{session.pk}/{verb}/")
         assert answer.status_code == 403

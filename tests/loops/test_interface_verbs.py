@@ -77,7 +77,9 @@ def bring(project, state):
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(("argv", "state", "allowed"), RIGHTS, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("argv", "state", "allowed"), RIGHTS, ids=[" ".join(row[0])[:40] for row in RIGHTS]
+)
 def test_each_verb_belongs_to_its_roles_and_others_are_told_who_may(
     project, argv, state, allowed, role
 ):

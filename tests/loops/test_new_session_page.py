@@ -79,12 +79,14 @@ def test_a_look_at_the_repository_is_shown_and_stays_with_the_form(operator):
     page = operator.post("/sessions/new/preview/", {**GOOD, "preview": "1"})
     words = text_of(page)
     assert "The repository can be read" in words
-    assert "check fails at the base already" in words and "broken-check" in words
+    assert "check fails at the base already" in words
+    assert "broken-check" in words
     assert "The worker loads AGENTS.md" in words
     assert '<output class="bound">12</output>' in page.content.decode()
     kept = {**GOOD, "iterations": "7", "look": look_of(page)}
     part = operator.post("/sessions/new/preview/", kept, headers={"HX-Request": "true"})
-    assert "broken-check" in text_of(part) and "<html" not in part.content.decode()
+    assert "broken-check" in text_of(part)
+    assert "<html" not in part.content.decode()
     assert '<output class="bound">7</output>' in part.content.decode()
 
 
@@ -98,7 +100,8 @@ def test_start_makes_the_session_and_queues_it(operator, ours):
         "operator",
     )
     assert session.config["limits"]["wall_seconds"] == 7200
-    assert session.scope["requirements"] == ["R-2"] and not session.scope["everything"]
+    assert session.scope["requirements"] == ["R-2"]
+    assert not session.scope["everything"]
     assert session.preflight["head"]
 
 
@@ -108,7 +111,8 @@ def test_start_refuses_what_the_look_refuses_and_keeps_the_words(operator, ours)
     answer = operator.post("/sessions/new/", GOOD)
     assert answer.status_code == 422
     assert "Make it so." in answer.content.decode()
-    assert "Not ready to start" in text_of(answer) and "/nowhere/at/all" in text_of(answer)
+    assert "Not ready to start" in text_of(answer)
+    assert "/nowhere/at/all" in text_of(answer)
     assert not Session.objects.exists()
 
 
@@ -160,7 +164,8 @@ def test_another_project_brings_its_own_requirements_and_keeps_what_was_typed(op
     tracker.edit_requirement(other, None, text="Something else.", by=me)
     members.grant("operator", "operator", other)
     page = operator.get("/sessions/new/", {"project": "other", "goal": "Typed before"})
-    assert "Something else." in text_of(page) and "It works." not in text_of(page)
+    assert "Something else." in text_of(page)
+    assert "It works." not in text_of(page)
     assert "Typed before" in page.content.decode()
 
 
@@ -172,7 +177,7 @@ def test_who_may_not_operate_cannot_start(ours):
     assert not Session.objects.exists()
 
 
-# --- agents ----------------------------------------------------------------------------------------
+# --- agents ------------------------------------------------------------------------------------
 
 
 def test_without_an_agent_the_page_leads_to_making_one(project):
@@ -186,7 +191,8 @@ def test_without_an_agent_the_page_leads_to_making_one(project):
     assert settings["argv"] == ["tool", "--file", "{prompt_file}", "-q"]
     assert (settings["wall_seconds"], settings["silence_seconds"]) == (1200, 300)
     again = admin.post("/agents/new/", data)
-    assert again.status_code == 422 and "There is an agent my-cli" in text_of(again)
+    assert again.status_code == 422
+    assert "There is an agent my-cli" in text_of(again)
 
 
 @pytest.mark.parametrize(

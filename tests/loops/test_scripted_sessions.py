@@ -35,17 +35,16 @@ def repo(tmp_path):
 def play(repo, db):
     """Run one session of the named agents; returns it as it then stands."""
 
-    def run(worker, reviewer=REVIEWER, *, task=False, limit=12, wall_seconds=60):
+    def run(worker, reviewer=REVIEWER, *, limit=12, wall_seconds=60, worker_argv=(), **config):
         me = tracker.person("me")
         project = tracker.create_project(name="p", repo_path=str(repo), by=me)
         tracker.edit_requirement(project, None, text="app.txt lacks the word bad.", by=me)
-        if task:
-            tracker.file_task(project, by=me, title="Do something")
-        agents = {
-            role: {"argv": scripted.argv(*words), "wall_seconds": wall_seconds}
-            for role, words in (("worker", worker), ("reviewer", reviewer))
+        argv = {
+            "worker": worker_argv or scripted.argv(*worker),
+            "reviewer": scripted.argv(*reviewer),
         }
-        config = {"agents": agents, "limits": {"iterations": limit}}
+        agents = {role: {"argv": argv[role], "wall_seconds": wall_seconds} for role in argv}
+        config = {"agents": agents, "limits": {"iterations": limit}, **config}
         session = services.create_session(project, by=me, config=config)
         services.start(session, me)
         for _ in range(limit * 2):

@@ -52,11 +52,21 @@ def lines(part):
 
 
 def test_the_list_groups_by_document_and_says_how_each_stands(ana, project, me, bug):
-    services.edit_requirement(project, None, text="# Speed\nIt is fast.", by=me, document="speed.md")
+    services.edit_requirement(
+        project, None, text="# Speed\nIt is fast.", by=me, document="speed.md"
+    )
     page = text_of(ana.get(SPECS))
     assert "Requirements 3" in page
     assert "speed.md R-3 Speed Not yet" in page
     assert "R-2 No file holds the word bad. 1 bug" in page
+
+
+def test_the_list_is_a_part_of_its_own(ana, project):
+    html = ana.get(f"{SPECS}R-2/").content.decode()
+    part = ana.get(f"{SPECS}R-2/parts/list/").content.decode().strip()
+    assert 'aria-current="true"' in part
+    assert part in html
+    assert 'aria-current="true"' not in ana.get(f"{SPECS}parts/list/").content.decode()
 
 
 def test_an_empty_spec_offers_the_first_requirement(ana, me):

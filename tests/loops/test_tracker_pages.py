@@ -111,9 +111,7 @@ def test_filters_are_plain_addresses(ana, project, me, bug, worker):
 
 
 def test_coverage_counts_marks_and_contradicted_requirements(ana, project, bug, reviewer):
-    services.add_mark(
-        project, "R-1", by=reviewer, place="a.txt:1", blob="b1", session_ref="S-1"
-    )
+    services.add_mark(project, "R-1", by=reviewer, place="a.txt:1", blob="b1", session_ref="S-1")
     page = text_of(ana.get(BOARD))
     assert "2 requirements" in page
     assert "1 reviewed" in page
@@ -129,9 +127,7 @@ def test_titles_are_text_never_markup(ana, project, me):
         assert "&lt;script&gt;alert" in html
 
 
-def test_hundreds_of_entries_take_few_queries(
-    ana, project, me, django_assert_max_num_queries
-):
+def test_hundreds_of_entries_take_few_queries(ana, project, me, django_assert_max_num_queries):
     for number in range(70):
         services.file_task(project, by=me, title=f"Task {number}", text="x")
     with django_assert_max_num_queries(25):
@@ -160,7 +156,11 @@ def test_a_task_is_filed_and_the_board_says_so(ana, project):
     assert answer.redirect_chain[0][0] == f"{BOARD}#T-1"
     assert said(answer) == ["T-1 filed."]
     task = services.get_bug(project, "T-1")
-    assert (task.text, task.priority, task.filed_by.name) == ("The program says hello.", "P1", "ana")
+    assert (task.text, task.priority, task.filed_by.name) == (
+        "The program says hello.",
+        "P1",
+        "ana",
+    )
 
 
 def test_a_code_bug_quotes_the_line_that_was_chosen(ana, project):

@@ -138,7 +138,7 @@ class World:
     def secrets(self) -> tuple[str, ...]:
         return ()
 
-    def run_script(self) -> int | None:
+    def run_script(self, control: Control) -> int | None:
         return None if self.script is None else self.script(self.workspace)
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:

@@ -51,7 +51,7 @@ def word_diff(old: str, new: str) -> tuple[tuple[Span, ...], ...]:
 
 
 def _line_changes(before: list[str], after: list[str]) -> Opcodes:
-    """Return difflib's opcodes over lines; a changed middle of too many lines is one replacement."""
+    """Return difflib's opcodes over lines; a changed middle of too many is one replacement."""
     shortest = min(len(before), len(after))
     head = 0
     while head < shortest and before[head] == after[head]:

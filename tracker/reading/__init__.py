@@ -1,1 +1,1 @@
-"""Rows of the tracker as the values that its pages show (one module per page). Reads take no lock."""
+"""Rows of the tracker as the values that its pages show, one module per page. Takes no lock."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -67,7 +67,7 @@ class Board:
 def board(
     project: Project, wanted: Wanted, reader: Reader, *, base: str, current: str = ""
 ) -> Board:
-    """Read the board. base: URL of the tracker. current: key of the entry that is open beside it."""
+    """Read the board. base: URL of the tracker. current: key of the entry open beside it."""
     live = _read(Bug.objects.filter(project=project).exclude(state=State.CLOSED.value))
     blocking = tuple(bug for bug in live if is_blocking(bug))
     shown = [bug for bug in live if _fits(bug, wanted)]
@@ -92,15 +92,11 @@ def is_blocking(bug: Bug) -> bool:
     return bug.kind in WORK and bug.state in BLOCKING
 
 
-def counted(bugs: tuple[Bug, ...]) -> str:
-    """Return "2 code bugs and 1 task"."""
+def counted(bugs: Iterable[Bug]) -> list[str]:
+    """Return "2 code bugs", "1 task"."""
+    kinds = [bug.kind for bug in bugs]
     words = {Kind.CODE: "code bug", Kind.TASK: "task", Kind.SPEC: "spec bug"}
-    parts = [
-        plural(number, word)
-        for kind, word in words.items()
-        if (number := sum(bug.kind == kind for bug in bugs))
-    ]
-    return " and ".join(parts)
+    return [plural(kinds.count(kind), word) for kind, word in words.items() if kind in kinds]
 
 
 _COLUMNS: tuple[tuple[str, str, str, Callable[[Bug], bool]], ...] = (

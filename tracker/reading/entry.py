@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.forms import BaseForm
 
 from tracker import services
-from tracker.engine.rules import Kind, Verb
+from tracker.engine.rules import Kind, State, Verb
 from tracker.models import Bug, Move
 from tracker.pages.atoms import Link
 from tracker.pages.filing import Effect, EntryPart, HistoryLine
@@ -100,6 +100,8 @@ def _facts(bug: Bug, reader: Reader) -> tuple[tuple[str, str], ...]:
         found.append(("Worked on by", reader.who(bug.started_by, bug.started_reference)))
     if bug.commit:
         found.append(("Fixed with", bug.commit[:12]))
+    if bug.state == State.BLOCKED:
+        found.append(("Blocked because", _blocked_because(bug)))
     if bug.count > 1:
         found.append(("Found", f"{bug.count} times"))
     if bug.reopen_count:
@@ -112,6 +114,11 @@ def _facts(bug: Bug, reader: Reader) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def _blocked_because(bug: Bug) -> str:
+    notes = bug.moves.filter(verb=Verb.BLOCK.value).order_by("-id")
+    return notes.values_list("note", flat=True).first() or ""
+
+
 def _newest_first(bug: Bug) -> list[Move]:
     return services.history(bug)[::-1][:HISTORY]
 
@@ -122,7 +129,7 @@ def _line(move: Move, reader: Reader) -> HistoryLine:
     if verb is Verb.FIX and move.commit:
         what += f" with {move.commit[:12]}"
     if move.is_commit_missing:
-        what += ", because its commit is not in the session’s HEAD"
+        what += ", because its commit is not in the session's HEAD"
     if verb is Verb.PRIORITIZE:
         what += f" to {move.note}"
     return HistoryLine(

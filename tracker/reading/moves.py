@@ -110,7 +110,8 @@ def _is_live(bug: Bug) -> bool:
 
 OFFERS = (
     Offer(
-        "answer", Verb.UNBLOCK, "Answer", "send", "Answer, reopen {}", "{} is answered and open again.",
+        "answer", Verb.UNBLOCK, "Answer", "send", "Answer, reopen {}",
+        "{} is answered and open again.",
         lambda bug, effect: _said("It is open again, with your words.", effect.answers),
         _reason("Answer"), lambda bug, by, data: services.unblock(bug, by, data["reason"]),
     ),
@@ -151,7 +152,8 @@ OFFERS = (
         lambda bug, by, data: services.reword(bug, by, data["title"], data["text"]), _is_live,
     ),
     Offer(
-        "dispute", Verb.DISPUTE, "Dispute the citation", "q", "Dispute {}", "{} counts as disputed.",
+        "dispute", Verb.DISPUTE, "Dispute the citation", "q", "Dispute {}",
+        "{} counts as disputed.",
         _resets("It stays open, counted as disputed."), _reason("Why it does not contradict"),
         lambda bug, by, data: services.dispute(bug, by, data["reason"]),
         lambda bug: bug.kind == Kind.CODE and _is_live(bug) and not bug.is_disputed,

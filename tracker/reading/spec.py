@@ -30,13 +30,14 @@ from tracker.reading.standing import Standing, standings
 
 LINES_SHOWN = 2_000
 VERSIONS_SHOWN = 50
+GOALS = "Goals of sessions"
 _OUTDATED = sorted(BLOCKING | {State.FIXED, State.BLOCKED})
 Lines = tuple[CheckLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Where a project's tracker and spec are. key: of the requirement at hand ("new" = a new one)."""
+    """Where a project's tracker and spec are. key: of the requirement, "new" for a new one."""
 
     tracker: str
     spec: str
@@ -64,7 +65,7 @@ def spec_page(project: Project, urls: Urls, *, current: str = "", can_edit: bool
 def _documents(rows: list[Standing], urls: Urls, current: str) -> tuple[Document, ...]:
     found: dict[str, list[RequirementRow]] = {}
     for one in rows:
-        name = "Goals of sessions" if one.session_ref else one.document
+        name = GOALS if one.session_ref else one.document
         title = f"{one.session_ref}: {one.title}" if one.session_ref else one.title
         found.setdefault(name, []).append(
             RequirementRow(
@@ -75,8 +76,8 @@ def _documents(rows: list[Standing], urls: Urls, current: str) -> tuple[Document
                 is_current=one.key == current,
             )
         )
-    # Those in no document come first, goals last: they go when their session ends.
-    order = sorted(found, key=lambda name: (name == "Goals of sessions", name != "", name))
+    # In the order they were written; those in no document first, goals last.
+    order = sorted(found, key=lambda name: (name == GOALS, name != ""))
     return tuple(Document(name, tuple(found[name])) for name in order)
 
 
