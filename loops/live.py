@@ -101,10 +101,11 @@ class Change:
 
 
 def bounded(pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The pieces, or for too much text only where it ends: pages fetch it then."""
+    """The pieces, or for too much text only where each iteration's ends: pages fetch it then."""
     if sum(len(piece.get("text", "")) for piece in pieces) <= LONGEST_OUTPUT:
         return pieces
-    return [{"iteration": pieces[-1]["iteration"], "seq": pieces[-1]["seq"]}]
+    ends = {piece["iteration"]: piece["seq"] for piece in pieces}
+    return [{"iteration": number, "seq": seq} for number, seq in ends.items()]
 
 
 class _Waiting(threading.local):
@@ -184,7 +185,7 @@ def send(topics: tuple[str, ...], body: str) -> bool:
 def _broker(url: str) -> redis.Redis:
     # One try more, at once: the connection of the pool may be from before a restart.
     return redis.Redis.from_url(
-        url, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 1)
+        url, socket_timeout=0.5, socket_connect_timeout=0.5, retry=Retry(NoBackoff(), 1)
     )
 
 

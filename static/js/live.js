@@ -14,7 +14,7 @@ const STALE_AFTER = 5000, QUIET_AFTER = 60_000, DEAD_AFTER = 8000, SLEPT_AFTER =
 const FETCH_EVERY = 500, AGAIN_AFTER = 2000, LONGEST_WAIT = 30_000;
 const page = {
   seq: null, suspect: null, socket: null, tries: 0, nextTry: 0, heardAt: Date.now(), lastLook: Date.now(),
-  staleSince: 0, isPaused: false, missed: 0, pausedAt: 0, isSignedOut: false,
+  staleSince: 0, isPaused: false, missed: 0, pausedAt: 0, isSignedOut: false, isAway: false,
   wanted: new Set(), postponed: new Set(), unknown: new Set(), fetching: null, catchingUp: null, joins: true,
 };
 
@@ -83,9 +83,12 @@ async function fetchParts(names) {
     if (!answer.ok) throw new Error(String(answer.status));
     const box = document.createElement("template");
     box.innerHTML = (await answer.text()).trim();
+    if (page.isAway) page.nextTry = Math.min(page.nextTry, Date.now()); // the server is back: no need to wait
+    page.isAway = false;
     for (const fresh of [...box.content.children]) swap(fresh);
     return answer.status;
   } catch (fault) {
+    page.isAway = true;
     for (const name of names) {
       const part = partOf(name);
       if (part) part.title = `As of ${wallTime(serverNow() - (Date.now() - page.heardAt))}: this part could not be loaded (${fault.message}).`;
@@ -125,6 +128,9 @@ function swapAroundLog(part, fresh) {
   }
 }
 
+/** A page pinned to an iteration that is over has nothing new to show of it. */
+const followsIteration = () => !isPinned() || Boolean(partOf("iteration")?.hasAttribute("data-follows-live"));
+
 // --- frames --------------------------------------------------------------------------------------
 
 function onFrame(text) {
@@ -157,7 +163,7 @@ function onChange(frame) {
   }
   page.seq = frame.seq;
   if (frame.output) { onOutput(frame.output); onSignOfLife(frame.output.at(-1)); }
-  if (frame.parts) want(frame.parts.filter((name) => !(name === "iteration" && isPinned())));
+  if (frame.parts) want(frame.parts.filter((name) => name !== "iteration" || followsIteration()));
 }
 
 /** The head's age of the newest output; what else silence changed there, the server says. */

@@ -97,6 +97,8 @@ def test_output_that_is_too_long_for_a_message_is_only_announced():
     pieces = [{"iteration": 2, "seq": n, "text": "x" * 30_000} for n in (1, 2, 3)]
     assert live.bounded(pieces[:2]) == pieces[:2]
     assert live.bounded(pieces) == [{"iteration": 2, "seq": 3}]
+    both = [*pieces, {"iteration": 3, "seq": 1, "text": "x"}]
+    assert live.bounded(both) == [{"iteration": 2, "seq": 3}, {"iteration": 3, "seq": 1}]
 
 
 # --- the clock -----------------------------------------------------------------------------------
