@@ -1,4 +1,4 @@
-"""A real installation as a person sees it: `up` with its processes, and a browser signed in to it."""
+"""A real installation as a person sees it: `up` with its processes, and a browser signed in."""
 
 from __future__ import annotations
 
