@@ -1,4 +1,4 @@
-"""Context processor: the frame around every page, and what waits for a person."""
+"""Context processor: the frame around every page, with the count of open questions."""
 
 from __future__ import annotations
 

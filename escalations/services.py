@@ -148,15 +148,15 @@ def _refuse_closed(escalation: Escalation) -> None:
 
 
 def _refuse_unfit(escalation: Escalation, word: Word) -> None:
+    if word.version is not None and word.version != escalation.version:
+        raise Conflict(
+            f"{escalation} now stands on evidence version {escalation.version}, "
+            f"not {word.version}; look at it, then decide."
+        )
     choices = offered(escalation)
     if word.choice not in choices:
         names = ", ".join(choice.value for choice in choices)
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
-    if word.version is not None and word.version != escalation.version:
-        raise Conflict(
-            f"{escalation} now stands on version {escalation.version}, not {word.version}; "
-            "look at it, then decide."
-        )
     if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
         raise Conflict(
             f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."

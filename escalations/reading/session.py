@@ -103,7 +103,7 @@ def _what_is_left(reading: Reading) -> str:
     if not reading.iterations:
         return "Nothing has run, so nothing was changed."
     return (
-        f"The branch loopwatch/{reading.session.ref} is in the project’s store. Nothing was pushed."
+        f"The branch loopwatch/{reading.session.ref} is in the project's store. Nothing was pushed."
     )
 
 

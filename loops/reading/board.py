@@ -41,7 +41,7 @@ def board_page(
         filters=() if shown.is_empty else shown.filters,
         columns=shown.columns,
         new=f"{urls.tracker}{wanted.query(file='task')}" if can_act else "",
-        part_url=f"{urls.tracker}parts/",
+        part_url=f"{urls.tracker}{entry.key}/parts/" if entry else f"{urls.tracker}parts/",
         coverage=coverage(standings(project)),
         filing=filing,
         entry=entry,

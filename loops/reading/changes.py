@@ -14,6 +14,7 @@ from tracker.pages.atoms import Chip
 
 LONGEST_DIFF = 400_000  # characters
 MOST_ROWS = 4_000
+MINUS = "\N{MINUS SIGN}"
 
 _CHANGED = Chip("run", "pencil", "Changed")
 _ASIDE = Chip("warn", "undo", "Kept aside")
@@ -71,7 +72,9 @@ def files_part(reading: Reading, iteration: Iteration, diff: DiffPart) -> FilesP
     """Changed files, files that left the tree, files that no commit holds."""
     evidence = reading.evidence(iteration.number)
     rows = [
-        FileRow(path=file.path, chip=_CHANGED, sub=f"+{file.added} −{file.removed}, in the tree")
+        FileRow(
+            path=file.path, chip=_CHANGED, sub=f"+{file.added} {MINUS}{file.removed}, in the tree"
+        )
         for file in diff.files
     ]
     rows += [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from loops.reading import effects
 from tracker.errors import NotFound
@@ -107,9 +108,9 @@ def reading(desk: Desk, *, compare: int | None = None, is_removing: bool = False
     )
 
 
-def _common(desk: Desk, bugs: list[Bug]) -> dict[str, object]:
+def _common(desk: Desk, bugs: list[Bug]) -> dict[str, Any]:
     urls, requirement = desk.urls, desk.requirement
-    found: dict[str, object] = {
+    found: dict[str, Any] = {
         "key": requirement.key if requirement else "",
         "title": title_of(desk.text[:1000]),
         "post": urls.page,

@@ -69,7 +69,7 @@ def log_part(one: Iteration, *, before: int | None = None) -> LogPart:
 def reason(reading: Reading, one: Iteration) -> str:
     """Why it runs; once it has ended, why it was classed as it was."""
     if one.outcome is None:
-        return one.reason
+        return one.reason[:1].upper() + one.reason[1:]
     said = one.detail
     payload = reading.evidence(one.number)
     if payload and reading.fold is not None:

@@ -168,7 +168,7 @@ def _found(project: Project, look: Mapping[str, Any]) -> list[CheckLine]:
     lines += [CheckLine(tone="warn", icon="warn", text=text) for text in look["warnings"]]
     if look["instruction_files"]:
         names = ", ".join(look["instruction_files"])
-        sub = "The prompt says that the loop’s rules win. The reviewer does not load it."
+        sub = "The prompt says that the loop's rules win. The reviewer does not load it."
         lines.append(CheckLine(tone="off", icon="doc", text=f"The worker loads {names}", sub=sub))
     if look["leftovers"]:
         names = ", ".join(look["leftovers"][:5])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from loops import live
@@ -33,10 +37,20 @@ def urls_of(project: Project, key: str = "new") -> Urls:
 def follow(request: HttpRequest, project: Project) -> None:
     """Make the page live. Call it before its rows are read: a change in between is fetched again
     rather than missed."""
-    topic = live.project_topic(project.pk)
-    request.live = Live(  # type: ignore[attr-defined]
-        socket=f"/live/project/{project.pk}/", catch_up="", seq=live.sequence(topic)
-    )
+    seq = live.sequence(live.project_topic(project.pk))
+    socket = f"/live/project/{project.pk}/"
+    request.live = Live(socket=socket, seq=seq)  # type: ignore[attr-defined]
+
+
+def parts(
+    request: HttpRequest, names: str, known: Mapping[str, str], context: dict[str, Any]
+) -> HttpResponse:
+    """Return the parts "board+entry" that this page has (name -> template). Others are left out:
+    forms are parts too, and what is typed into them is never replaced."""
+    wanted = [known[name] for name in dict.fromkeys(names.split("+")) if name in known]
+    if not wanted:
+        return HttpResponse("There is no such part.", status=404, content_type="text/plain")
+    return HttpResponse("".join(render_to_string(name, context, request) for name in wanted))
 
 
 def can_act(request: HttpRequest, project: Project) -> bool:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from loops.reading import editor, effects
 from loops.reading.editor import Desk
-from loops.views.places import bug_of, can_act, follow, reader_of, requirement_of, urls_of
+from loops.views.places import bug_of, can_act, follow, parts, reader_of, requirement_of, urls_of
 from tracker import services
 from tracker.access import acting, guarded
 from tracker.errors import Conflict, DomainError, Invalid, NotFound
@@ -46,10 +46,11 @@ def index(request: HttpRequest, *, project: Project) -> HttpResponse:
 
 @require_safe
 @_project
-def list_part(request: HttpRequest, *, project: Project, key: str = "") -> HttpResponse:
+def list_part(request: HttpRequest, *, project: Project, name: str, key: str = "") -> HttpResponse:
     """The list; key: of the requirement that is open beside it."""
     page = spec_page(project, urls_of(project), current=key, can_edit=can_act(request, project))
-    return render(request, "tracker/_requirement_list.html", {"page": page})
+    known = {"list": "tracker/_requirement_list.html"}
+    return parts(request, name, known, {"page": page})
 
 
 @_project

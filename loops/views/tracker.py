@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from loops.reading import effects
 from loops.reading.board import board_page
-from loops.views.places import bug_of, can_act, follow, owner_of, reader_of, urls_of
+from loops.views.places import bug_of, can_act, follow, owner_of, parts, reader_of, urls_of
 from tracker import services
 from tracker.access import acting, guarded
 from tracker.engine.rules import Kind, Party, Verb, is_human_event
@@ -41,7 +41,8 @@ def board(request: HttpRequest, *, project: Project) -> HttpResponse:
 @require_safe
 @_project
 def board_part(request: HttpRequest, *, project: Project, name: str) -> HttpResponse:
-    return _part(request, name, _board(request, project))
+    known = {"board": PARTS["board"]}
+    return parts(request, name, known, {"page": _board(request, project)})
 
 
 @require_POST
@@ -69,7 +70,8 @@ def entry(request: HttpRequest, *, project: Project, key: str) -> HttpResponse:
 @require_safe
 @_project
 def entry_fragment(request: HttpRequest, *, project: Project, key: str, name: str) -> HttpResponse:
-    return _part(request, name, _entry(request, project, bug_of(project, key)))
+    page = _entry(request, project, bug_of(project, key))
+    return parts(request, name, PARTS, {"page": page, "entry": page.entry})
 
 
 @_project
@@ -131,12 +133,6 @@ def _entry(
     )
     wanted = Wanted.from_query(request.GET)
     return board_page(project, wanted, reader, urls, can_act=may_act, entry=part)
-
-
-def _part(request: HttpRequest, name: str, page: BoardPage) -> HttpResponse:
-    if name not in PARTS or (name == "entry" and page.entry is None):
-        return HttpResponse("There is no such part.", status=404, content_type="text/plain")
-    return render(request, PARTS[name], {"page": page, "entry": page.entry})
 
 
 def _filing_form(project: Project, data: Any = None, **kwargs: Any) -> FileForm:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (told sentences stay on one line, as they are shown)
 """One realistic night, told as the values that the pages show: project csvlane, session S-41."""
 
 from __future__ import annotations

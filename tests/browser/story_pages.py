@@ -1,4 +1,3 @@
-# ruff: noqa: E501, RUF001 (told sentences stay on one line, as they are shown)
 """The other pages of the story: index, queue, tracker, spec, new session, messages."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501, RUF001 (told sentences stay on one line, as they are shown)
 """The session page of the story: live, pinned to an iteration, waiting, ended, not begun."""
 
 from __future__ import annotations

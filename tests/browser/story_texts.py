@@ -1,4 +1,3 @@
-# ruff: noqa: E501, RUF001 (told sentences stay on one line, as they are shown)
 """What the agents of the story wrote, changed and were shown."""
 
 TOLD = """

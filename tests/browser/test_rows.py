@@ -52,7 +52,8 @@ class Site:
         page.on("pageerror", lambda fault: page.faults.append(str(fault)))
         page.on("console", lambda m: page.faults.append(m.text) if m.type == "error" else None)
         page.route("**/*", self._answer)
-        page.route_web_socket("**/live/**", lambda socket: socket.send('{"beat": true}'))
+        page.sockets = []
+        page.route_web_socket("**/live/**", lambda socket: page.sockets.append(socket))
         page.goto(f"{ORIGIN}{path}")
         return page
 
@@ -228,3 +229,27 @@ def test_writing_shows_what_the_draft_changes_without_a_reload(client, chromium,
     assert "reads v5 with iteration 3" in seen[0]
     assert "B-3 cites v4 and becomes stale" in seen[0]
     assert seen[1:] == []
+
+
+def test_a_change_elsewhere_reaches_the_board_and_leaves_what_is_typed_alone(
+    client, chromium, csvlane
+):
+    you = tracker.person("you")
+    sign_in(client, "you")
+    site = Site(client, chromium)
+    page = site.open(PAGES["board-task"])
+    page.fill("#id_title", "Half a")
+    tracker.file_task(csvlane, by=you, title="From somewhere else", text="x")
+    page.sockets[0].send('{"seq": 1, "after": null, "parts": ["board", "entry", "list"]}')
+    page.wait_for_selector(".board >> text=From somewhere else")
+    assert page.input_value("#id_title") == "Half a"
+    page.close()
+    page = site.open(f"{BOARD}T-1/dismiss/")
+    page.fill("#id_dismiss-reason", "Because it")
+    page.evaluate("document.activeElement.blur()")
+    tracker.set_priority(tracker.get_bug(csvlane, "T-1"), you, "P0")
+    page.sockets[0].send('{"seq": 1, "after": null, "parts": ["board", "entry"]}')
+    page.wait_for_selector(".board >> text=P0")
+    assert page.input_value("#id_dismiss-reason") == "Because it"
+    assert page.faults == []
+    page.close()

@@ -1,4 +1,4 @@
-"""What the session's page promises: right in every state, and what agents wrote is text."""
+"""What the session's page promises: right in every state, and what agents wrote is only text."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_odd_questions_count_as_not_asked(query, operator, talkative):
         assert operator.get(path + query).status_code == 200
 
 
-# --- rights ------------------------------------------------------------------------------------
+# --- rights --------------------------------------------------------------------------------------
 
 
 def test_a_viewer_sees_everything_and_can_press_nothing(viewer, new_session, world, me, run):

@@ -143,8 +143,9 @@ def test_a_part_is_the_same_html_as_in_the_page(ana, project, bug):
     assert part.startswith('<div data-part="board">')
     assert part in html
     assert ana.get(f"{BOARD}parts/nothing/").status_code == 404
-    entry = ana.get(f"{BOARD}B-1/parts/entry/").content.decode()
-    assert 'data-part="entry"' in entry
+    both = ana.get(f"{BOARD}B-1/parts/board+entry+filing/").content.decode()
+    assert both.count("data-part=") == 2
+    assert 'data-part="entry"' in both
 
 
 # --- filing -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from tracker.pages import words
 from tracker.pages.board import shares
-from tracker.pages.word_diff import numbered, word_diff
+from tracker.pages.word_diff import word_diff
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,3 @@ def test_both_texts_can_be_read_back_from_the_difference():
         "one 2 three",
         "five",
     ]
-
-
-def test_lines_keep_their_numbers_and_changed_ones_are_marked():
-    lines = numbered("# Head\n\nsame\nnew\n", against="# Head\n\nsame\nold\n")
-    assert [line.number for line in lines] == [1, 2, 3, 4]
-    assert [line.is_changed for line in lines] == [False, False, False, True]
-    assert lines[0].is_heading

@@ -77,8 +77,9 @@ def _shown(old: list[str], new: list[str]) -> list[tuple[Span, ...]]:
     if size <= CHARACTERS_SHOWN and len(old) + len(new) <= LINES_SHOWN:
         if len(old) * len(new) <= PAIRS_ALIGNED:
             return _aligned(old, new)
-        removed = [(Span("removed", line),) for line in old if line.strip()]
-        return removed + [(Span("added", line),) for line in new if line.strip()]
+        gone = [Span("removed", line) for line in old if line.strip()]
+        come = [Span("added", line) for line in new if line.strip()]
+        return [(span,) for span in (*gone, *come)]
     counts = [(Span("removed", _counted(old)),), (Span("added", _counted(new)),)]
     return [line for line, lines in zip(counts, (old, new), strict=True) if lines]
 
