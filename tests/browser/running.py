@@ -15,6 +15,7 @@ from tests.loops.upping import Installation
 
 WIDTHS = (1440, 820, 390, 360)
 DESK = {"width": 1440, "height": 900}
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 NO_RELOAD = "window.neverReloaded = true"
 
 
@@ -85,6 +86,7 @@ def complaints(page: Page, name: str) -> list[str]:
         page.set_viewport_size({"width": width, "height": 900})
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme)
+            page.evaluate(DRAWN)
             said = page.evaluate(AUDIT)
             if said != "clean":
                 found.append(f"{name} {width} {theme}: {said}")
