@@ -24,6 +24,7 @@ from tracker.services import By
 
 DISPOSITIONS = ("reopen", "dismiss", "task")
 _NO_DOOR_YET = (Choice.EDIT, Choice.CHANGE)  # they need an editor and a form of their own
+_SETTLED_AS = {"dismiss": "dismiss", "close": "dismiss", "turn": "task"}  # else it is open again
 _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
 
@@ -124,8 +125,8 @@ def settle(session: Session, subject: str, change: str, by: By) -> None:
     """A person settled the matter through another door: that act is their decision."""
     word = Word(
         choice=Choice.ANSWER,
-        text=f"Settled in the tracker: {subject} {change}.",
-        disposition="dismiss" if change == "dismissed" else "reopen",
+        text=f"Settled in the tracker ({change}): {subject}.",
+        disposition=_SETTLED_AS.get(change, "reopen"),
     )
     for known in Escalation.objects.filter(
         session=session, subject=subject, status=Status.OPEN.value

@@ -15,10 +15,13 @@ from loops.questions import Question, artefact
 from loops.sight import scope_of
 from loops.signals import matter_settled, session_blocked
 from tracker import signals
+from tracker.engine.rules import Verb
 from tracker.models import Bug, Project, Requirement
 from tracker.scope import bugs_in
 from tracker.services import By
 
+# What a person does to an entry that answers what was asked about it; a comment does not.
+_SETTLING = (Verb.UNBLOCK, Verb.REOPEN, Verb.DISMISS, Verb.CLOSE, Verb.TURN)
 _BEFORE_AND_AFTER = (State.DRAFT.value, State.ENDED.value)
 
 
@@ -30,7 +33,7 @@ def hear_bug(project: Project, bug: Bug, change: str, by: By, counts: bool, **_:
             continue
         if counts:
             _append(session, HumanEvent(0, str(change), bug.key))
-        if by.actor.is_person:
+        if by.actor.is_person and change in _SETTLING:
             matter_settled.send(
                 sender=Session, session=session, subject=bug.key, change=str(change), by=by
             )

@@ -194,10 +194,16 @@ def test_settling_the_matter_in_the_tracker_is_the_decision(new_session, world, 
     w = world({Role.WORKER: worker, Role.REVIEWER: act.honest_reviewer})
     run(session, w)
     question = the_question(session)
-    tracker.dismiss(tracker.get_bug(project, "T-1"), me, "not needed")
+    task = tracker.get_bug(project, "T-1")
+    tracker.comment(task, me, "Let me think.")
+    tracker.set_priority(task, me, "P0")
+    question.refresh_from_db()
+    assert question.status == "open", "a comment is no decision"
+    tracker.dismiss(task, me, "not needed")
     question.refresh_from_db()
     assert question.status == "decided"
     assert question.decision.by == me.actor
+    assert question.decision.details["disposition"] == "dismiss"
     run(session, w)
     assert session.state == "ended"
 
