@@ -82,10 +82,10 @@ class Watch:
         return shown.inner_text() if shown.count() else ""
 
     def file(self) -> str:
-        """A person files a task in another terminal; its key."""
+        """A person files a task in another terminal; what the page is to say then."""
         self.filed += 1
         self.installation.command("task", "file", "p", f"Task number {self.filed}")
-        return f"T-{self.filed}"
+        return "1 task is open" if self.filed == 1 else f"{self.filed} tasks are open"
 
     def written(self) -> list[str]:
         """The whole lines that the agent wrote so far, as the server keeps them."""
@@ -101,17 +101,17 @@ class Watch:
             for number, (mine, its) in enumerate(zip(shown, wanted, strict=False))
         )
 
-    def converges(self, key: str, *, since: float) -> float:
-        """Seconds since then after which the page shows all there was, the entry `key` too."""
+    def converges(self, news: str, *, since: float) -> float:
+        """Seconds since then after which the page shows all there was, and that news."""
         lines = self.written()
         self.see(
             lambda: (
                 self.has(lines)
-                and key in part(self.page, "why")
+                and news in part(self.page, "why")
                 and self.word() == "Live"
                 and not self.banner()
             ),
-            what=f"the page with {key} and {len(lines)} lines",
+            what=f"the page with {news} and {len(lines)} lines",
             within=60,
         )
         return time.monotonic() - since
@@ -125,6 +125,7 @@ class Watch:
         assert shown[:-1] == self.written()[first - 1 :][: len(shown) - 1]
         numbers = [int(n) for n in re.findall(r"line (\d+) ends", "\n".join(shown))]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert self.page.inner_text("[data-log-state]").strip() == "Following"
         assert self.page.evaluate("window.neverReloaded")
 
     @property
@@ -162,13 +163,13 @@ def test_a_page_whose_socket_is_cut_says_so_and_loses_nothing(watch: Watch) -> N
     set_fault(watch.page, refuse=True)
     watch.page.evaluate("window.fault.sockets.at(-1).close()")
     watch.see(lambda: watch.word() == "Connecting", what="the word on the pill")
-    key = watch.file()
+    news = watch.file()
     watch.notices()
     assert "Loops go on without this page" in watch.banner()
     set_fault(watch.page, refuse=False)
     back = time.monotonic()
     watch.page.evaluate("dispatchEvent(new Event('online'))")
-    assert watch.converges(key, since=back) < watch.soon
+    assert watch.converges(news, since=back) < watch.soon
     watch.check()
 
 
@@ -177,8 +178,8 @@ def test_one_lost_frame_in_five_delays_the_page_and_loses_nothing(watch: Watch) 
     set_fault(page, lose=0.2, lost=0)
     try:
         while page.evaluate("window.fault.lost") < 15:
-            key = watch.file()
-            assert watch.converges(key, since=time.monotonic()) < watch.soon
+            news = watch.file()
+            assert watch.converges(news, since=time.monotonic()) < watch.soon
     finally:
         set_fault(page, lose=0)
     watch.check()
@@ -197,24 +198,24 @@ def is_back(watch: Watch) -> bool:
 
 def keep_down(watch: Watch, child: str) -> str:
     """Kill it again and again until the page says that it is not live; `up` restarts it each time.
-    The key of a task that was filed meanwhile."""
-    key = ""
+    What is to be said of a task that was filed meanwhile."""
+    news = ""
 
     def look() -> bool:
-        nonlocal key
+        nonlocal news
         kill(watch, child)
-        key = key or watch.file()
+        news = news or watch.file()
         return "Not live since" in watch.banner()
 
     watch.see(look, what=f"the banner while {child} is away", within=90)
     assert watch.word() == "Connecting"
-    return key
+    return news
 
 
 @pytest.mark.parametrize("child", ["broker", "web"])
 def test_a_page_outlives_a_killed_service(watch: Watch, child: str) -> None:
-    key = keep_down(watch, child)
+    news = keep_down(watch, child)
     watch.see(lambda: is_back(watch), what=f"{child} at work again", within=120)
     back = time.monotonic()
-    assert watch.converges(key, since=back) < watch.soon
+    assert watch.converges(news, since=back) < watch.soon
     watch.check()
