@@ -82,6 +82,7 @@ class Visitor:
 def complaints(page: Page, name: str) -> list[str]:
     """What the audit says of the page at every width in both themes."""
     found = []
+    page.bring_to_front()  # a page behind another is drawn once a second
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         for theme in ("light", "dark"):

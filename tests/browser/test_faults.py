@@ -63,12 +63,11 @@ class Watch:
         self.filed = 0
         visitor.sign_in().close()
         self.page = visitor.context.new_page()
-        began = time.monotonic()
         self.page.goto(f"/sessions/{session}/")
         self.see(lambda: len(log_lines(self.page)[1]) > 5, what="output", within=90)
+        began = time.monotonic()
         self.page.reload()
-        # How slow this machine is now: all that a page does at most takes a few loads' time.
-        self.load = min(time.monotonic() - began, 10.0)
+        self.load = time.monotonic() - began  # how slow this machine is now
         self.page.evaluate(NO_RELOAD)
 
     def see(self, look: Callable[[], object], **how: object) -> object:
@@ -114,7 +113,9 @@ class Watch:
             what=f"the page with {news} and {len(lines)} lines",
             within=60,
         )
-        return time.monotonic() - since
+        took = time.monotonic() - since
+        print(f"converged in {took:.1f} s; a load took {self.load:.1f} s")
+        return took
 
     def check(self) -> None:
         """Every line once and in order, by the page's log and by what the server serves."""
@@ -130,6 +131,7 @@ class Watch:
 
     @property
     def soon(self) -> float:
+        """Seconds for catching up, which takes no longer than a few loads of the page."""
         return CONVERGED + 3 * self.load
 
     def notices(self) -> None:
