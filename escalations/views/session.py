@@ -19,7 +19,6 @@ from tracker.errors import NotFound
 from tracker.models import Project
 
 LONGEST_RAW = 64 * 1024 * 1024  # characters
-_NAMES = {"iteration": "it"}  # part -> its name in the template, where that differs
 
 
 def project_of(session: Session) -> Project:
@@ -62,7 +61,7 @@ def part(
 
 def _part(request: HttpRequest, name: str, reading: Reading, view: View) -> str:
     template, build = PARTS[name]
-    return render_to_string(template, {_NAMES.get(name, name): build(reading, view)}, request)
+    return render_to_string(template, {name: build(reading, view)}, request)
 
 
 @require_safe

@@ -224,13 +224,13 @@ def _look(turn: Turn) -> tuple[str, str]:
 def _ticks(scale: _Scale) -> tuple[Tick, ...]:
     span = scale.end - scale.start
     step = next((one for one in _STEPS if span / one <= 9), _STEPS[-1])
-    form = "%H:%M:%S" if step < timedelta(minutes=1) else "%H:%M"
+    form, room = ("%H:%M:%S", 86) if step < timedelta(minutes=1) else ("%H:%M", 60)
     ticks = [Tick(scale.x(scale.start), f"{scale.start:{form}}", "start", has_line=False)]
     midnight = scale.start.replace(hour=0, minute=0, second=0, microsecond=0)
     at = midnight + step * ((scale.start - midnight) // step + 1)
     while at < scale.end:
         x = scale.x(at)
-        roomy = x - LEFT > 56 and RIGHT - x > 62
+        roomy = x - LEFT > room and WIDTH - x > room  # beside the labels at both ends
         ticks.append(Tick(x, f"{at:{form}}" if roomy else "", "middle"))
         at += step
     ticks.append(Tick(WIDTH, f"{scale.end:{form}}", "end", has_line=False, is_now=True))

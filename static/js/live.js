@@ -10,7 +10,7 @@ import { engineTicked, serverNow, span, wallTime } from "./clock.js";
 import { announce } from "./focus.js";
 import { catchUpLog, isBeingRead, isPinned, onOutput } from "./log.js";
 
-const STALE_AFTER = 5000, DEAD_AFTER = 8000, SLEPT_AFTER = 15_000;
+const STALE_AFTER = 5000, QUIET_AFTER = 60_000, DEAD_AFTER = 8000, SLEPT_AFTER = 15_000;
 const FETCH_EVERY = 500, AGAIN_AFTER = 2000, LONGEST_WAIT = 30_000;
 const page = {
   seq: null, suspect: null, socket: null, tries: 0, nextTry: 0, heardAt: Date.now(), lastLook: Date.now(),
@@ -162,8 +162,16 @@ function onChange(frame) {
     return catchUp(frame.seq);
   }
   page.seq = frame.seq;
-  if (frame.output) onOutput(frame.output);
+  if (frame.output) { onOutput(frame.output); onSignOfLife(frame.output.at(-1)); }
   if (frame.parts) want(frame.parts.filter((name) => name !== "iteration" || followsIteration()));
+}
+
+/** The head's age of the newest output; what else silence changed there, the server says. */
+function onSignOfLife(piece) {
+  const age = partOf("status")?.querySelector("[data-since]");
+  const wasQuiet = !age || serverNow() - Date.parse(age.dataset.since) > QUIET_AFTER;
+  if (wasQuiet || !piece.at) want(["status"]);
+  else age.dataset.since = piece.at;
 }
 
 /** Fetch everything. seq: where the page stands then; null = at whatever comes next. */

@@ -7,7 +7,10 @@ const ESCAPES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|$)|(?:\x1b[\]PX^_]|[\x90\x9
 const REMOVED = /\[secret removed\]/;
 const JSON_PLEASE = { headers: { Accept: "application/json" } };
 
-const state = { node: null, seq: 0, number: 0, rest: "", open: null, unseen: 0, fetching: null, again: false };
+const state = {
+  node: null, seq: 0, number: 0, rest: "", open: null, unseen: 0, fetching: null, again: false,
+  follows: true, height: 0, // whether a person left the log at its end; its height then
+};
 
 const log = () => document.querySelector("[data-log]");
 const atEnd = (node) => node.scrollHeight - node.scrollTop - node.clientHeight < NEAR;
@@ -17,7 +20,7 @@ const lines = (node) => node.querySelectorAll("li[data-seq]");
 export const isPinned = () => location.pathname.includes("/iterations/");
 
 /** Somebody reads further up: the log must stay where it is. */
-export const isBeingRead = () => Boolean(state.node?.isConnected && !atEnd(state.node));
+export const isBeingRead = () => Boolean(state.node?.isConnected && !state.follows);
 
 /** A log begins at its end, except where a permalink (#L12) or a pinned page says otherwise. */
 const beginsAtEnd = (node) => node.hasAttribute("data-following") || !isPinned();
@@ -87,7 +90,7 @@ function addPiece(piece, into) {
 }
 
 function addPieces(pieces) {
-  const node = state.node, wasAtEnd = atEnd(node), into = document.createDocumentFragment();
+  const node = state.node, wasAtEnd = state.follows, into = document.createDocumentFragment();
   let begun = 0;
   for (const piece of pieces) begun += addPiece(piece, into);
   node.querySelector("li.meta:not([data-seq])")?.remove();
@@ -165,6 +168,22 @@ async function loadOlder(link) {
   node.scrollTop += node.scrollHeight - height; // time never moves the page
 }
 
+function onScroll() {
+  const node = state.node;
+  if (!node || node.clientHeight !== state.height) return; // its size moved it, no person did
+  state.follows = atEnd(node);
+  if (state.follows) state.unseen = 0;
+  showFoot(node, state.follows);
+}
+
+/** A banner above, a turned phone: a log that was at its end stays there. */
+const sizes = new ResizeObserver(() => {
+  const node = state.node;
+  if (!node) return;
+  state.height = node.clientHeight;
+  if (state.follows) node.scrollTop = node.scrollHeight;
+});
+
 function attach() {
   const node = log();
   if (node === state.node) return;
@@ -175,10 +194,10 @@ function attach() {
   });
   if (!node) return;
   if (beginsAtEnd(node) && !isLinkedTo(node)) node.scrollTop = node.scrollHeight;
-  node.addEventListener("scroll", () => {
-    if (atEnd(node)) state.unseen = 0;
-    showFoot(node, atEnd(node));
-  }, { passive: true });
+  Object.assign(state, { follows: atEnd(node), height: node.clientHeight });
+  sizes.disconnect();
+  sizes.observe(node);
+  node.addEventListener("scroll", onScroll, { passive: true });
   catchUpLog().catch(() => {}); // also learns how the last line goes on
 }
 

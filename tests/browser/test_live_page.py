@@ -254,3 +254,16 @@ def test_a_reader_further_up_is_not_moved_and_sees_that_lines_wait(server):
     assert node.evaluate("n => n.scrollTop") == 40
     server.page.click("[data-log-new]")
     server.eventually(lambda: server.page.locator("[data-log-new]").is_hidden())
+
+
+def test_a_log_at_its_end_stays_there_when_something_above_takes_its_room(server):
+    lines = [server.write(f"{n}\n") for n in range(60)]
+    server.say(seq=SEQ + 1, after=SEQ, output=lines)
+    server.eventually(lambda: len(server.lines()) == 60)
+    server.page.eval_on_selector("[data-stale-banner]", "n => { n.hidden = false; }")
+    server.say(seq=SEQ + 2, after=SEQ + 1, output=[server.write("new\n")])
+    server.eventually(lambda: len(server.lines()) == 61)
+    assert server.page.text_content("[data-log-state]").strip() == "Following"
+    gap = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
+    server.eventually(lambda: server.page.eval_on_selector("[data-log]", gap) < 24)
+    assert server.page.locator("[data-log-new]").is_hidden()

@@ -6,17 +6,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
-import subprocess
-import sys
 import time
-from contextlib import closing
 
 import pytest
 
 from loops.agents import scripted
-from tests.conftest import TOP, eventually, plain_environment, require
-from tests.loops.upping import Up
+from tests.conftest import eventually, require
+from tests.loops.upping import Installation, Up
 
 pytestmark = pytest.mark.once
 LEASE = 3
@@ -27,52 +23,28 @@ POINTS = (
 )  # fmt: skip
 
 
-class Site:
-    """A data folder with a project, a running `up` and one session that goes on for long."""
+class Site(Installation):
+    """A project, a running `up` and one session that goes on for long."""
 
     def __init__(self, base, mode):
-        self.base, self.data, self.crashes = base, base / "data", base / "crashes"
+        self.crashes = base / "crashes"
         self.crashes.mkdir()
-        self.env = plain_environment(
-            LOOPWATCH_DATA=str(self.data),
+        super().__init__(
+            base,
             LOOPWATCH_LEASE_SECONDS=str(LEASE),
             LOOPWATCH_CONFINEMENT=mode,
             LOOPWATCH_CRASH_FOLDER=str(self.crashes),
         )
-        self.up = Up(self.data, env=self.env)
-
-    def command(self, *words, expect=0):
-        ran = subprocess.run(
-            [sys.executable, str(TOP / "manage.py"), *words], env=self.env,
-            capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        assert ran.returncode == expect, ran.stderr + ran.stdout
-        return json.loads(ran.stdout) if "--json" in words else ran.stdout
 
     def begin(self):
-        repo = self.base / "repo"
-        repo.mkdir()
-        (repo / "app.txt").write_text("hello\n")
-        git = ["git", "-C", str(repo), "-c", "user.name=t", "-c", "user.email=t@localhost"]
-        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
-            subprocess.run([*git, *words], check=True)
-        self.command("project", "add", "p", str(repo))
-        spec = self.base / "spec.md"
-        spec.write_text("app.txt is there.\n")
-        self.command("req", "edit", "p", "--file", str(spec))
+        self.add_project()
         self.lock = self.base / "lock"
         pause = ("--pause", "0.3", "--lock", str(self.lock))
         agents = {
             "worker": {"argv": scripted.argv("gold-plater", *pause)},
             "reviewer": {"argv": scripted.argv("reviewer", *pause)},
         }
-        config = self.base / "config.json"
-        config.write_text(json.dumps({"agents": agents, "limits": {"iterations": 400}}))
-        return self.command("session", "start", "p", "--config", str(config), "--json")["id"]
-
-    def rows(self, sql):
-        with closing(sqlite3.connect(self.data / "db.sqlite3", timeout=20)) as link:
-            return link.execute(sql).fetchall()
+        return self.start_session({"agents": agents, "limits": {"iterations": 400}})
 
     def claimed(self):
         return self.rows("SELECT COALESCE(MAX(number), 0) FROM loops_iteration")[0][0]

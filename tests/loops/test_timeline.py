@@ -116,6 +116,20 @@ def test_the_axis_has_few_ticks_for_a_minute_and_for_a_week():
         assert ticks[-1].is_now
 
 
+def test_the_times_on_the_axis_never_overlap():
+    cases = [
+        (n / 60, minutes) for n in range(12) for minutes in (0.3, 1.2, 1.5, 7, 45, 480, 10_080)
+    ]
+    for begins, minutes in cases:
+        ticks = strip(turn(1, Role.WORKER, begins, None, None), now=minutes).ticks
+        spans = []
+        for tick in (tick for tick in ticks if tick.text):
+            room = 6.5 * len(tick.text)
+            left = tick.x - {"start": 0, "middle": room / 2, "end": room}[tick.anchor]
+            spans.append((left, left + room))
+        assert all(a[1] <= b[0] for a, b in pairwise(spans)), (begins, minutes)
+
+
 def test_a_session_that_has_just_begun_can_be_drawn():
     drawn = strip(turn(1, Role.WORKER, 0, None, None), now=0)
     assert drawn.count == 1
