@@ -80,9 +80,7 @@ def test_an_actor_is_a_person_or_an_agent_of_one_project(project, ana, worker):
         {"role": "engine", "project": project},
     ):
         refused("actor_is_a_person_or_a_projects_agent", lambda f=fields: Actor.objects.create(**f))
-    refused(
-        "actor_role_is_known", lambda: Actor.objects.create(role="boss", project=project)
-    )
+    refused("actor_role_is_known", lambda: Actor.objects.create(role="boss", project=project))
     refused("actor_one_per_person", lambda: Actor.objects.create(role="person", name="ana"))
     refused(
         "actor_one_per_role_and_session",
