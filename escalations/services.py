@@ -13,6 +13,7 @@ from django.db.models import F
 from escalations.models import Decision, Escalation, Status
 from loops import journal, live, moment
 from loops import services as loops
+from loops.configuration import MONTH
 from loops.engine import questions as table
 from loops.engine.controllers import entry_to_json
 from loops.engine.values import Choice, Decided, Kind, LimitName
@@ -178,8 +179,13 @@ def _refuse_grant(escalation: Escalation, word: Word) -> None:
     for name, amount in word.grants.items():
         if name not in _GRANTABLE:
             raise Invalid(f"{name!r} is no limit; the limits are {', '.join(_GRANTABLE)}.")
-        if amount <= 0:
-            raise Invalid(f"A grant is a positive number; {name}={amount} is not.")
+        most = MONTH if name == LimitName.WALL_SECONDS else 10_000
+        if name in (LimitName.TOKENS, LimitName.MONEY):
+            most = 10**12
+        if not 0 < amount <= most:
+            raise Invalid(
+                f"A grant is a positive number, at most {most:,}; {name}={amount} is not."
+            )
 
 
 def _close(escalation: Escalation, word: Word, by: By) -> Decision:

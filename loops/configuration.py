@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from loops.engine.values import Config, DoneMode, Limits, Pattern
 from tracker.errors import Invalid
 
+MONTH = 31 * 24 * 3600
+Seconds = Annotated[float, Field(gt=0, le=MONTH, allow_inf_nan=False)]
+Count = Annotated[int, Field(gt=0, le=10_000)]  # a bound that nobody reaches bounds nothing
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -26,28 +29,28 @@ class AgentConfig(_Strict):
     prompt: Literal["stdin", "file"] = "stdin"
     env: dict[str, str] = {}
     secret_env: dict[str, str] = {}
-    wall_seconds: PositiveFloat = 1800
-    silence_seconds: PositiveFloat = 600
+    wall_seconds: Seconds = 1800
+    silence_seconds: Seconds = 600
 
 
 class LimitsConfig(_Strict):
     """tokens and money must be said: a positive number, or null for none."""
 
-    iterations: PositiveInt = 40
-    wall_seconds: PositiveInt = 8 * 3600
-    no_progress: PositiveInt = 6
-    tokens: PositiveInt | None = None
-    money: PositiveFloat | None = None
+    iterations: Count = 40
+    wall_seconds: Annotated[int, Field(gt=0, le=MONTH)] = 8 * 3600
+    no_progress: Count = 6
+    tokens: Annotated[int, Field(gt=0, le=10**12)] | None = None
+    money: Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)] | None = None
 
 
 class SessionConfig(_Strict):
     pattern: Literal["single_thread"] = "single_thread"
     limits: LimitsConfig = LimitsConfig()
-    review_every: PositiveInt = 3
-    coach_every: PositiveInt = 8
+    review_every: Count = 3
+    coach_every: Count = 8
     done_mode: Literal["agent", "script", "both"] = "agent"
     script: str = ""
-    script_seconds: PositiveFloat = 600
+    script_seconds: Seconds = 600
     agents: dict[Literal["worker", "reviewer", "coach"], AgentConfig]
 
     def engine(self) -> Config:

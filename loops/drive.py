@@ -27,6 +27,7 @@ from loops.points import point
 from loops.sight import Sight
 from loops.snapshots import Fold
 from loops.workspaces import Base, Boundary, Tree, Unusable
+from tracker.errors import DomainError
 
 log = logging.getLogger(__name__)
 
@@ -244,17 +245,7 @@ class Drive:
         began = time.monotonic()
         role = Role(iteration.role)
         work = Work(role=role, number=iteration.number, reference=str(iteration), prompt=self.brief)
-        control = Controls(self.lease, OutputWriter(store, self.equipment.secrets()))
-        try:
-            reply, collected = self.equipment.perform(work, self.sight, control)
-        except Unusable:
-            raise
-        except Exception as error:  # our own fault, not the agent's: the step is repeated
-            log.exception("the call failed", extra={"session": self.session.pk})
-            detail = f"Loopwatch itself failed in this step ({type(error).__name__})."
-            reply, collected = Reply(fault=Fault.WORKER_LOST, detail=detail), Collected()
-        store.finish()
-        control.writer.close()
+        reply, collected = self._call(work, store)
         if self.lease.must_stop() and self.lease.lost:
             raise LeaseLost
         active = time.monotonic() - began
@@ -269,6 +260,25 @@ class Drive:
             script_exit=self._script(role, boundary),
         )
         return happened, store.held()
+
+    def _call(self, work: Work, store: PieceStore) -> tuple[Reply, Collected]:
+        """The agent's call. What must not be kept of its output is known before it can say it."""
+        writer = None
+        try:
+            writer = OutputWriter(store, self.equipment.reveal(work.role))
+            return self.equipment.perform(work, self.sight, Controls(self.lease, writer))
+        except Unusable:
+            raise
+        except DomainError as refusal:  # a person's to mend: the sentence stands in the iteration
+            return Reply(fault=Fault.CANNOT_START, detail=str(refusal)), Collected()
+        except Exception as error:  # our own fault, not the agent's: the step is repeated
+            log.exception("the call failed", extra={"session": self.session.pk})
+            detail = f"Loopwatch itself failed in this step ({type(error).__name__})."
+            return Reply(fault=Fault.WORKER_LOST, detail=detail), Collected()
+        finally:
+            store.finish()
+            if writer is not None:
+                writer.close()
 
     def _settle(self, iteration: Iteration, role: Role, collected: Collected) -> Boundary:
         boundary = self.equipment.workspace.boundary(

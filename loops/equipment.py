@@ -30,8 +30,9 @@ class Equipment(Protocol):
     def open(self) -> Base:
         """Make the workspace usable (idempotent). Raises workspaces.Unusable with a sentence."""
 
-    def secrets(self) -> tuple[str, ...]:
-        """Values to remove from output."""
+    def reveal(self, role: Role) -> tuple[str, ...]:
+        """Get ready the role's next call; the values that its output must not keep. Raises
+        DomainError for a credential that is not there."""
 
     def run_script(self, control: Control) -> int | None:
         """The done script's exit code on the tree as it is; None when there is none."""

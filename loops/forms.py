@@ -79,6 +79,7 @@ class NewSessionForm(Inputs):
     script = forms.CharField(
         label="Script",
         required=False,
+        max_length=10_000,
         widget=mono(),
         help_text="Path in the repository. A copy is taken at the start; agents cannot change it.",
     )
@@ -143,6 +144,7 @@ class AgentForm(Inputs):
     )
     command = forms.CharField(
         label="Command",
+        max_length=10_000,  # splitting takes quadratic time
         widget=mono(),
         help_text="Filled in: {workdir} {prompt_file} {session} {iteration} {role}.",
     )

@@ -21,6 +21,7 @@ from loops.models import Iteration, Session
 from loops.points import point
 from loops.snapshots import LogUnusable
 from loops.workspaces import Unusable
+from tracker.errors import DomainError
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,9 @@ def recover(session_id: int, equip: Equip) -> bool:
         return False
     except (Unusable, LogUnusable) as fault:
         _fail(session_id, str(fault))
+    except DomainError as refusal:  # a setting, not the session: it waits until that is mended
+        log.warning("S-%s: not recovered yet (%s)", session_id, refusal)
+        return False
     except Exception as error:
         log.exception("S-%s: recovery failed", session_id)
         _fail(session_id, f"Loopwatch could not read what a lost step left: {error}")
@@ -99,6 +103,8 @@ def _stumble(session_id: int, error: Exception) -> None:
     a row ask a person; where no step was in flight, nothing would ever count, so the session fails.
     """
     log.error("S-%s: the step failed", session_id, exc_info=error)
+    if isinstance(error, DomainError):
+        return  # a setting is wrong; tried again once the lease is over
     in_flight = Iteration.objects.filter(session=session_id, ended_at=None)
     if not isinstance(error, DatabaseError) and not in_flight.exists():
         _fail(session_id, f"Loopwatch could not work on the session: {error}")

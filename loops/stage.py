@@ -127,7 +127,8 @@ class Stage:
         self.workspace = workspace_of(session)
         self._lock: int | None = None
         self._socket_dir: Path | None = None
-        self._revealed: dict[str, str] = {}
+        self._token = ""
+        self._secret_env: dict[str, str] = {}
 
     def open(self) -> Base:
         self.folders.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -168,18 +169,20 @@ class Stage:
         if self._lock is not None:
             os.close(self._lock)
 
-    def secrets(self) -> tuple[str, ...]:
-        return tuple(self._revealed.values())
-
     # --- one call ----------------------------------------------------------------------------
+
+    def reveal(self, role: Role) -> tuple[str, ...]:
+        """Every call has its own token; a secret is decrypted for the call that needs it."""
+        agent = self.config.agents[role.value]  # type: ignore[index]
+        self._token = randomness.token_urlsafe(32)
+        self._secret_env = {name: secrets.reveal(kept) for name, kept in agent.secret_env.items()}
+        return (self._token, *self._secret_env.values())
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
         """The interface closes before the reply is judged: nothing is written after that."""
         agent = self.config.agents[work.role.value]  # type: ignore[index]
-        secret_env = {name: secrets.reveal(kept) for name, kept in agent.secret_env.items()}
-        token = randomness.token_urlsafe(32)
-        self._revealed = {**secret_env, "token": token}
-        call = self._call(work, token, agent, secret_env)
+        token = self._token
+        call = self._call(work, token, agent, self._secret_env)
         command = CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
         with Interface(call.socket, token, self._context(work, sight)) as interface:
             reply = command.run(call, control)

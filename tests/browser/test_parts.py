@@ -43,11 +43,6 @@ def test_a_part_of_the_session_is_the_same_alone_as_in_its_page(name, shown):
             lambda: {"saving": story_tracker.requirement().editor.saving},
         ),
         ("escalations/_queue.html", "queue", lambda: {"queue": story_pages.queue()}),
-        (
-            "escalations/_evidence.html",
-            "evidence",
-            lambda: {"question": story_pages.question().question},
-        ),
     ],
 )
 def test_other_parts_stand_alone_under_their_name(template, name, context):

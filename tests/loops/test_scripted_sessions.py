@@ -35,15 +35,27 @@ def repo(tmp_path):
 def play(repo, db):
     """Run one session of the named agents; returns it as it then stands."""
 
-    def run(worker, reviewer=REVIEWER, *, limit=12, wall_seconds=60, worker_argv=(), **config):
+    def run(
+        worker,
+        reviewer=REVIEWER,
+        *,
+        limit=12,
+        wall_seconds=60,
+        worker_argv=(),
+        reviewer_argv=(),
+        secret_env=None,
+        **config,
+    ):
         me = tracker.person("me")
         project = tracker.create_project(name="p", repo_path=str(repo), by=me)
         tracker.edit_requirement(project, None, text="app.txt lacks the word bad.", by=me)
         argv = {
             "worker": worker_argv or scripted.argv(*worker),
-            "reviewer": scripted.argv(*reviewer),
+            "reviewer": reviewer_argv or scripted.argv(*reviewer),
         }
         agents = {role: {"argv": argv[role], "wall_seconds": wall_seconds} for role in argv}
+        for role, name in (secret_env or {}).items():
+            agents[role]["secret_env"] = {"API_KEY": name}
         config = {"agents": agents, "limits": {"iterations": limit}, **config}
         session = services.create_session(project, by=me, config=config)
         services.start(session, me)

@@ -135,7 +135,7 @@ class World:
     def close(self) -> None:
         pass
 
-    def secrets(self) -> tuple[str, ...]:
+    def reveal(self, role: Role) -> tuple[str, ...]:
         return ()
 
     def run_script(self, control: Control) -> int | None:

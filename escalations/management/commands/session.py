@@ -104,7 +104,7 @@ def _config(options: Options) -> dict[str, Any]:
     if options["config"]:
         try:
             config = json.loads(read_text(options["config"]))
-        except ValueError as fault:
+        except (ValueError, RecursionError) as fault:
             raise Invalid(f"{options['config']} is no JSON: {fault}.") from None
         if not isinstance(config, dict):
             raise Invalid(f"{options['config']} holds no JSON object.")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from loops import services
 from loops.models import Agent
 from tracker.commands import Answer, Options, PersonCommand
+from tracker.errors import Invalid
 
 
 class Command(PersonCommand):
@@ -33,7 +34,7 @@ class Command(PersonCommand):
         agent = services.save_agent(
             options["name"],
             {
-                "argv": shlex.split(options["command"]),
+                "argv": _split(options["command"]),
                 "prompt": options["prompt"],
                 "env": dict(pair.partition("=")[::2] for pair in options["env"]),
                 "secret_env": dict(pair.partition("=")[::2] for pair in options["secret"]),
@@ -50,3 +51,12 @@ class Command(PersonCommand):
             [{"name": a.name, **a.settings} for a in agents],
             "\n".join(lines) or "There are no agents. Add one: agent add NAME COMMAND.",
         )
+
+
+def _split(command: str) -> list[str]:
+    if len(command) > 10_000:
+        raise Invalid("The command is longer than 10,000 characters; put it into a script.")
+    try:
+        return shlex.split(command)
+    except ValueError:
+        raise Invalid("The command cannot be split: a quotation mark is not closed.") from None

@@ -20,6 +20,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
 from loops import address, broker, premises, sign_in
+from loops.agents.confine import confinement
 from loops.cli import DJANGO_OPTIONS
 from loops.demo import ensure_demo
 from loops.environment import BadSetting, text
@@ -48,6 +49,7 @@ class Command(BaseCommand):
         supervisor = Supervisor(self._say, settings.LOG_FILE)
         try:
             address.check_host(host)
+            confinement()  # a wrong LOOPWATCH_CONFINEMENT is refused before it can harm a session
             premises.check_folder(settings.DATA)
             lock = premises.lock(settings.DATA)
             listener = premises.listen(host, port)
