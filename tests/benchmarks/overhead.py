@@ -45,7 +45,7 @@ def new_session(name: str, repo: str, argv: list[str]):
     agent = {"argv": argv}
     config = {
         "agents": {"worker": agent, "reviewer": agent},
-        "limits": {"iterations": 10**6, "wall_seconds": 10**6},
+        "limits": {"iterations": 10_000, "wall_seconds": 30 * 24 * 3600},
     }
     session = services.create_session(project, by=me, config=config)
     Session.objects.filter(pk=session.pk).update(preflight={"refusals": []})
