@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +25,15 @@ class CloneMaker:
         Idempotent after a crash: it is made under another name and renamed when complete, so a
         `clone` that exists is whole. Call it with the store locked.
         """
-        part = clone.with_name(clone.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
+        clone.parent.mkdir(parents=True, exist_ok=True)
+        # A name of its own each time: the git of a killed process may still write into an old one.
+        part = Path(tempfile.mkdtemp(prefix=f"{clone.name}.", suffix=".part", dir=clone.parent))
         git = EngineGit(part / ".git", work_tree=part)
         self._repository(git, ref=ref, head=Head("", f"refs/heads/{branch}"))
         git("checkout", "-q", "-f", branch, timeout=FETCH_SECONDS)
         os.rename(part, clone)
+        for left in clone.parent.glob(f"{clone.name}.*.part"):
+            shutil.rmtree(left, ignore_errors=True)
 
     def git_folder(self, folder: Path, clone: Path, *, ref: str, head: Head) -> None:
         """A new `.git` in `folder` for a clone whose files stay as they are: HEAD and index as

@@ -9,9 +9,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from loops.workspaces import Unusable
+from tests.conftest import eventually
 from tests.loops.workspace_kit import ENV, Session, fingerprint, git, make_source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +87,12 @@ def test_a_session_can_start_from_where_an_earlier_one_ended(tmp_path, source):
     assert (second.clone / "new.txt").exists()
 
 
+def _named(folder):
+    """Processes whose command line names the folder."""
+    running = psutil.process_iter(["cmdline"])
+    return [p.pid for p in running if str(folder) in " ".join(p.info["cmdline"] or [])]
+
+
 def test_a_kill_in_the_middle_of_the_clone_is_made_good_by_the_next_open(tmp_path, source):
     for number in range(300):
         (source / f"file{number}").write_text(f"{number}\n" * 50)
@@ -101,6 +109,8 @@ def test_a_kill_in_the_middle_of_the_clone_is_made_good_by_the_next_open(tmp_pat
         time.sleep(0.1 + pause)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+    # Each open so far met the git of the killed one at work; the last one is to leave nothing.
+    eventually(lambda: not _named(tmp_path), what="the end of the killed ones' git")
     (source / "a.txt").write_text("HEAD moved on after the first try\n")
     session = Session(tmp_path / "data", source)
     base = session.workspace.open()
