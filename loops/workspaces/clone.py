@@ -32,8 +32,6 @@ class CloneMaker:
         self._repository(git, ref=ref, head=Head("", f"refs/heads/{branch}"))
         git("checkout", "-q", "-f", branch, timeout=FETCH_SECONDS)
         os.rename(part, clone)
-        for left in clone.parent.glob(f"{clone.name}.*.part"):
-            shutil.rmtree(left, ignore_errors=True)
 
     def git_folder(self, folder: Path, clone: Path, *, ref: str, head: Head) -> None:
         """A new `.git` in `folder` for a clone whose files stay as they are: HEAD and index as
@@ -70,3 +68,9 @@ class CloneMaker:
             ("gc.autoDetach", "false"),
         ):
             git("config", name, value)
+
+
+def sweep(clone: Path) -> None:
+    """Remove what clones that were cut off left beside this one."""
+    for left in clone.parent.glob(f"{clone.name}.*.part"):
+        shutil.rmtree(left, ignore_errors=True)

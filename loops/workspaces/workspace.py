@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from loops.workspaces.boundary import BoundaryJudge
-from loops.workspaces.clone import CloneMaker
+from loops.workspaces.clone import CloneMaker, sweep
 from loops.workspaces.commands import Prepare
 from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
@@ -56,6 +56,7 @@ class Workspace:
 
     def open(self) -> Base:
         """Make store and clone unless they are there; the same Base at every call."""
+        sweep(self._clone)
         record = self._stamper.engine / "base.json"
         if record.exists():
             base = json.loads(record.read_text())

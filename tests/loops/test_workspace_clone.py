@@ -88,9 +88,13 @@ def test_a_session_can_start_from_where_an_earlier_one_ended(tmp_path, source):
 
 
 def _named(folder):
-    """Processes whose command line names the folder."""
-    running = psutil.process_iter(["cmdline"])
-    return [p.pid for p in running if str(folder) in " ".join(p.info["cmdline"] or [])]
+    """Processes that work in the folder: their words or their environment say so."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        words = [*(process.info["cmdline"] or []), *(process.info["environ"] or {}).values()]
+        if any(str(folder) in word for word in words):
+            found.append(process.pid)
+    return found
 
 
 def test_a_kill_in_the_middle_of_the_clone_is_made_good_by_the_next_open(tmp_path, source):
