@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from loops.engine.bounds import OSCILLATION_ASK, calm, idles_too_long
-from loops.engine.endings import BY_DECISION
+from loops.engine.decisions import end_by, with_grants, with_words
+from loops.engine.faults import after_fault, trouble
 from loops.engine.outcomes import names
 from loops.engine.rules import Rule
-from loops.engine.thread_state import (
-    NOTES_KEPT,
-    USED,
-    Granted,
-    Note,
-    Step,
-    ThreadState,
-    limit_of,
-)
-from loops.engine.values import AskHuman, Decided, Kind, LimitName, Role
+from loops.engine.run_state import Step, limit_of
+from loops.engine.thread_state import ThreadState
+from loops.engine.values import AskHuman, Choice, Decided, Kind, LimitName, Role
 
 CONFLICTS_ASK = 4
 REVIEW_STALLS_ASK = 3  # the first and two repeats
-FAULTS_ASK = 3
-HOLDS_ASK = 20
-CONTEXT_FULLS_ASK = 2  # once more with a shorter prompt, then a person
 
 
 def question_due(state: ThreadState) -> AskHuman | None:
@@ -31,7 +20,7 @@ def question_due(state: ThreadState) -> AskHuman | None:
 
     Questions about entries (blocked, disputed) go before these and are set by the record itself.
     """
-    return _no_progress(state) or _review_stall(state) or _trouble(state)
+    return _no_progress(state) or _review_stall(state) or trouble(state)
 
 
 def _no_progress(state: ThreadState) -> AskHuman | None:
@@ -58,25 +47,6 @@ def _review_stall(state: ThreadState) -> AskHuman | None:
     return _ask(Rule.ASK_REVIEW_STALL, Kind.REVIEW_STALL, text)
 
 
-def _trouble(state: ThreadState) -> AskHuman | None:
-    role = state.step.role.value
-    if state.auth_failed:
-        return _ask(Rule.AUTH, Kind.AUTH, f"The {role}'s credentials were refused.")
-    if state.faults >= FAULTS_ASK:
-        text = f"The {role} was interrupted {state.faults} times in a row."
-        return _ask(Rule.FAULT_THRICE, Kind.INFRASTRUCTURE, text)
-    if state.reset_far:
-        text = f"The {role}'s own limit resets in more than 24 hours."
-        return _ask(Rule.HELD_TOO_LONG, Kind.INFRASTRUCTURE, text)
-    if state.holds >= HOLDS_ASK:
-        text = f"The {role} ran into its own limit {state.holds} times in a row."
-        return _ask(Rule.HELD_TOO_LONG, Kind.INFRASTRUCTURE, text)
-    if state.context_fulls >= CONTEXT_FULLS_ASK:
-        text = f"The {role}'s prompt does not fit its model, not even shortened."
-        return _ask(Rule.CONTEXT_FULL, Kind.INFRASTRUCTURE, text)
-    return None
-
-
 def _ask(rule: Rule, kind: Kind, text: str) -> AskHuman:
     return AskHuman(rule=rule, kind=kind, question=text)
 
@@ -93,24 +63,6 @@ def ask_disputed(keys: tuple[str, ...]) -> AskHuman:
 
 _AGAIN = {Kind.BLOCKED: ask_blocked, Kind.DISPUTED_FIX: ask_disputed}
 
-_LIMIT_WORDS = {
-    LimitName.ITERATIONS: "iterations",
-    LimitName.WALL_SECONDS: "seconds of running time",
-    LimitName.TOKENS: "tokens",
-    LimitName.MONEY: "of the money",
-}
-
-
-def limit_reached(state: ThreadState) -> AskHuman | None:
-    """The question about the first limit used up; asked before a step, never before an end."""
-    for name, words in _LIMIT_WORDS.items():
-        limit, used = limit_of(state, name), getattr(state, USED[name])
-        if limit is not None and used >= limit:
-            text = f"The limit is reached: {used:.15g} of {limit:.15g} {words}."
-            return AskHuman(rule=Rule.ASK_LIMIT, kind=Kind.LIMIT, question=text, limit=name)
-    return None
-
-
 # --- decisions -----------------------------------------------------------------------------------
 
 
@@ -122,11 +74,13 @@ def decide(state: ThreadState, decided: Decided) -> ThreadState:
     """
     state = state.but(
         seq=decided.seq,
-        granted=_with_grants(state.granted, decided),
-        notes=_with_words(state.notes, decided),
+        granted=with_grants(state.granted, decided),
+        notes=with_words(state.notes, decided, (Role.WORKER, Role.REVIEWER)),
     )
-    if (end := BY_DECISION.get(decided.choice)) is not None:
+    if (end := end_by(state, decided)) is not None:
         return state.but(end=end, question=None)
+    if decided.kind is Kind.GATE:
+        return _after_gate(state, decided)
     asked = state.question
     if asked is None or asked.kind is not decided.kind:
         # A limit (it follows from the counts), or an entry answered before it blocked anything:
@@ -155,15 +109,7 @@ def _reset(state: ThreadState, kind: Kind) -> ThreadState:
             step = Step(Role.REVIEWER, Rule.AFTER_REVIEW_STALL, "a person let it go on")
             return state.but(review_stalls=0, step=step)
         case Kind.INFRASTRUCTURE | Kind.AUTH:
-            step = Step(state.step.role, Rule.AFTER_FAULT, "a person let the step be repeated")
-            return state.but(
-                faults=0,
-                holds=0,
-                context_fulls=0,
-                auth_failed=False,
-                reset_far=False,
-                step=step,
-            )
+            return after_fault(state)
         case Kind.DISPUTED_FIX:
             step = Step(Role.WORKER, Rule.AFTER_DISPUTED, "a person settled the dispute")
             return state.but(step=step)
@@ -181,19 +127,10 @@ def _after_blocked(state: ThreadState) -> ThreadState:
     return state.but(step=step)
 
 
-def _with_grants(granted: Granted, decided: Decided) -> Granted:
-    for name, amount in decided.grants.items():
-        field = LimitName(name).value
-        if not amount > 0:
-            raise ValueError(f"A grant raises a limit; {amount:g} {field} raises nothing.")
-        granted = replace(granted, **{field: getattr(granted, field) + amount})
-    return granted
-
-
-def _with_words(notes: tuple[Note, ...], decided: Decided) -> tuple[Note, ...]:
-    """What the person said goes to the worker and to the reviewer, at the next prompt of each."""
-    if not decided.text:
-        return notes
-    about = f" on {decided.subject}" if decided.subject else ""
-    text = f"A person decided{about} ({decided.choice.value}): {decided.text}"
-    return (*notes, Note(Role.WORKER, text), Note(Role.REVIEWER, text))[-NOTES_KEPT:]
+def _after_gate(state: ThreadState, decided: Decided) -> ThreadState:
+    """Allowed: this one iteration runs. Refused: the worker goes on without the role; a worker
+    that may not run is asked about again."""
+    if decided.choice is Choice.ALLOW:
+        return state.but(gate_passed=state.iterations)
+    step = Step(Role.WORKER, Rule.AFTER_GATE, f"a person did not let the {state.step.role} run")
+    return state.but(step=step)

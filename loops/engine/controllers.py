@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypeVar
 
 from loops.engine import single_thread
 from loops.engine.codec import Json, from_json, to_json
-from loops.engine.thread_state import LimitNow, ThreadState
+from loops.engine.run_state import LimitNow
+from loops.engine.thread_state import ThreadState
 from loops.engine.values import (
     Config,
     Configured,
@@ -18,6 +19,7 @@ from loops.engine.values import (
     Directive,
     Entry,
     Evidence,
+    Forked,
     HumanEvent,
     Opened,
     Outcome,
@@ -76,7 +78,7 @@ CONTROLLERS: dict[Pattern, Controller[Any]] = {Pattern.SINGLE_THREAD: _SINGLE_TH
 _STATES: dict[Pattern, type[Any]] = {Pattern.SINGLE_THREAD: ThreadState}
 
 # Raised whenever a state's fields change their meaning: older snapshots are then folded anew.
-SNAPSHOT_VERSION = 1
+SNAPSHOT_VERSION = 2
 
 
 def controller_of(pattern: Pattern | str) -> Controller[Any]:
@@ -118,6 +120,7 @@ _ENTRIES: dict[str, type[Entry]] = {
     "recorded": Recorded,
     "human_event": HumanEvent,
     "decided": Decided,
+    "forked": Forked,
 }
 _KINDS: dict[type[Any], str] = {kind: name for name, kind in _ENTRIES.items()}
 

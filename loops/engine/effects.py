@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from loops.engine.bounds import OSCILLATION_COACH, swing_on
-from loops.engine.outcomes import FAULT_WORDS, explain, has_changed
+from loops.engine.faults import NO_FAULTS, repeated
+from loops.engine.outcomes import explain, has_changed
 from loops.engine.rules import Rule
-from loops.engine.thread_state import NOTES_KEPT, Note, Step, ThreadState
-from loops.engine.values import Evidence, Fault, Outcome, Role, Signal
+from loops.engine.run_state import NOTES_KEPT, Note, Step
+from loops.engine.thread_state import ThreadState
+from loops.engine.values import Evidence, Outcome, Role, Signal
 
 STALLS_TO_COACH = 3
-BACK_OFF_SECONDS = (5.0, 30.0)  # after the first and the second interruption in a row
-HOLD_DEFAULT_SECONDS = 300.0  # the agent did not say when its limit resets
-HOLD_SHORTEST_SECONDS = 1.0
-HOLD_LONGEST_SECONDS = 24 * 3600.0
 
 _RULE = {
     Outcome.STALL: Rule.STALL,
@@ -75,9 +73,7 @@ def worked(state: ThreadState, evidence: Evidence, outcome: Outcome) -> ThreadSt
         swing=swing,
         conflicts=conflicts,
         conflict_paths=evidence.changed_paths if conflicts else (),
-        faults=0,
-        holds=0,
-        context_fulls=0,
+        **NO_FAULTS,
     )
     role, reason = _after_worker(state, evidence, outcome, stalls)
     return state.but(step=Step(role, _RULE[outcome], reason))
@@ -135,9 +131,7 @@ def reviewed(state: ThreadState, evidence: Evidence, outcome: Outcome) -> Thread
         works_since_review=0,
         idle=0 if found else state.idle,
         review_stalls=review_stalls,
-        faults=0,
-        holds=0,
-        context_fulls=0,
+        **NO_FAULTS,
         step=Step(role, _RULE[outcome], reason),
     )
 
@@ -147,9 +141,7 @@ def coached(state: ThreadState) -> ThreadState:
         workers_since_coach=0,
         coach_due=False,
         stalls=0,
-        faults=0,
-        holds=0,
-        context_fulls=0,
+        **NO_FAULTS,
         step=Step(Role.WORKER, Rule.COACH, "the coach has been"),
     )
 
@@ -164,31 +156,4 @@ def interrupted(state: ThreadState, evidence: Evidence) -> ThreadState:
             swing = swing_on(swing_on(swing, evidence.before.rev), evidence.after.rev)
         idle = 0 if found or by_worker else state.idle
         state = state.but(streak=0, clean_review=None, idle=idle, swing=swing)
-    return _repeated(state, evidence)
-
-
-def _repeated(state: ThreadState, evidence: Evidence) -> ThreadState:
-    role, fault = evidence.role, evidence.fault
-    assert fault is not None  # INTERRUPTED is classed from a fault only
-    reason = f"the same step again: {FAULT_WORDS[fault]}"
-    match fault:
-        case Fault.AGENT_LIMIT:
-            resets_in = evidence.resets_in
-            wait = HOLD_DEFAULT_SECONDS if resets_in is None else resets_in
-            wait = min(max(wait, HOLD_SHORTEST_SECONDS), HOLD_LONGEST_SECONDS)
-            return state.but(
-                holds=state.holds + 1,
-                reset_far=resets_in is not None and resets_in > HOLD_LONGEST_SECONDS,
-                step=Step(role, Rule.HELD, reason, wait),
-            )
-        case Fault.CONTEXT_FULL:
-            step = Step(role, Rule.SHORTER, reason)
-            return state.but(context_fulls=state.context_fulls + 1, step=step)
-        case Fault.AUTH:
-            return state.but(auth_failed=True, step=Step(role, Rule.FAULT_AGAIN, reason))
-        case _:
-            wait = BACK_OFF_SECONDS[min(state.faults, len(BACK_OFF_SECONDS) - 1)]
-            if fault is Fault.WORKER_LOST:
-                wait = 0.0  # our own death says nothing against trying at once; the third asks
-            step = Step(role, Rule.FAULT_AGAIN, reason, wait)
-            return state.but(faults=state.faults + 1, step=step)
+    return repeated(state, evidence)

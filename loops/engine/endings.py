@@ -5,30 +5,9 @@ from __future__ import annotations
 from loops.engine.outcomes import names
 from loops.engine.rules import Rule
 from loops.engine.thread_state import JUDGED_KEPT, Judged, ThreadState
-from loops.engine.values import Choice, DoneMode, EndReason, Finish, Why
+from loops.engine.values import DoneMode, EndReason, Finish, Why
 
 DONES_NEEDED = 2
-
-BY_DECISION = {
-    Choice.APPROVE: Finish(
-        rule=Rule.APPROVED,
-        reason=EndReason.HUMAN_APPROVED,
-        sentence="A person approved the result; it is not proved.",
-    ),
-    Choice.EDIT: Finish(
-        rule=Rule.EDITED,
-        reason=EndReason.HUMAN_EDITED,
-        sentence="A person edited the result and approved it; it is not proved.",
-    ),
-    Choice.STOP: Finish(
-        rule=Rule.STOPPED, reason=EndReason.STOPPED, sentence="A person stopped the session."
-    ),
-}
-_REASONS_OF_PEOPLE = frozenset(finish.reason for finish in BY_DECISION.values())
-
-
-def is_ended_by_person(state: ThreadState) -> bool:
-    return state.end is not None and state.end.reason in _REASONS_OF_PEOPLE
 
 
 def why_not_done(

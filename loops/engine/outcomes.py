@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
+from loops.engine.faults import AGENT_FAULTS, FAULT_WORDS
 from loops.engine.thread_state import ThreadState
-from loops.engine.values import Evidence, Fault, Outcome, Role, Signal
+from loops.engine.values import Evidence, Outcome, Role, Signal
 
-# The agent ran and failed at its task: its role's own kind of failure.
-AGENT_FAULTS = frozenset({Fault.WALL_CLOCK, Fault.SILENCE, Fault.CRASH, Fault.UNPARSEABLE})
-
-FAULT_WORDS = {
-    Fault.WALL_CLOCK: "it ran into its time limit",
-    Fault.SILENCE: "it was silent for too long",
-    Fault.CRASH: "it crashed",
-    Fault.UNPARSEABLE: "its reply could not be read",
-    Fault.API_ERROR: "the model's service failed",
-    Fault.REFUSED: "the model refused to answer",
-    Fault.CANNOT_START: "the agent could not be started",
-    Fault.WORKER_LOST: "the machine or process that ran it was lost",
-    Fault.AGENT_LIMIT: "the agent's own usage limit was reached",
-    Fault.CONTEXT_FULL: "the prompt did not fit into the model's context",
-    Fault.AUTH: "the agent's credentials were refused",
-}
 _SHOWN = 20  # names in one sentence
 
 

@@ -2,6 +2,7 @@
 
 W, R, C: rows of RULES 4 for worker, reviewer, coach. E: the ending row, whole (E1, E2) and by
 condition (E3..). Q: questions. F: "Faults by role" (RULES 1). D: "After a decision" (RULES 6).
+G: gates.
 Never renumber: logs and pages keep them.
 """
 
@@ -51,6 +52,8 @@ class Rule(StrEnum):
     APPROVED = "D-6"
     EDITED = "D-7"
     STOPPED = "D-8"
+    ASK_GATE = "G-1"
+    AFTER_GATE = "G-2"
 
 
 TEXT: dict[Rule, str] = {
@@ -94,4 +97,6 @@ TEXT: dict[Rule, str] = {
     Rule.APPROVED: "A person approved the result.",
     Rule.EDITED: "A person edited and approved the result.",
     Rule.STOPPED: "A person stopped the session.",
+    Rule.ASK_GATE: "A person wants to be asked before this role runs.",
+    Rule.AFTER_GATE: "A person did not let the role run.",
 }

@@ -17,23 +17,17 @@ leaves room:
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import assert_never
 
 from loops.engine import asking, endings
 from loops.engine.bounds import Swing, swing_on, worst_case
+from loops.engine.decisions import due, grants_kept, is_ended_by_person
 from loops.engine.effects import coached, interrupted, notes_after, reviewed, worked
 from loops.engine.endings import needs_script, why_not_done
 from loops.engine.outcomes import classify, explain
 from loops.engine.rules import Rule
-from loops.engine.thread_state import (
-    Granted,
-    Judged,
-    Step,
-    ThreadState,
-    limit_of,
-    limits_now,
-)
+from loops.engine.run_state import Step, counted, limit_of, limits_now
+from loops.engine.thread_state import Judged, ThreadState
 from loops.engine.values import (
     Config,
     Configured,
@@ -42,9 +36,9 @@ from loops.engine.values import (
     DoneMode,
     Entry,
     Evidence,
+    Forked,
     HumanEvent,
     LimitName,
-    Limits,
     Opened,
     Outcome,
     Recorded,
@@ -88,6 +82,8 @@ def apply(state: ThreadState, entry: Entry) -> ThreadState:
             return _opened(state, entry)
         case Configured():
             return _configured(state, entry)
+        case Forked():
+            return _forked(state, entry)
         case _:
             assert_never(entry)
 
@@ -96,19 +92,7 @@ def direct(state: ThreadState) -> Directive:
     """What is due: an end before a question before a limit before the next role (RULES 1, 4)."""
     if state.end is not None:
         return state.end
-    asked = state.question or asking.limit_reached(state)
-    if asked is not None:
-        return asked
-    step = state.step
-    texts = [note.text for note in state.notes if note.to is None or note.to is step.role]
-    return RunRole(
-        rule=step.rule,
-        role=step.role,
-        reason=step.reason,
-        after_seconds=step.after_seconds,
-        shorter=state.context_fulls > 0,
-        notes=tuple(dict.fromkeys(texts)),
-    )
+    return due(state)
 
 
 def at_most(state: ThreadState) -> int:
@@ -151,21 +135,28 @@ def _configured(state: ThreadState, entry: Configured) -> ThreadState:
     if step.role is Role.COACH and not entry.config.has_coach:
         step = Step(Role.WORKER, Rule.COACH, "there is no coach any more")
     old, new = state.config.limits, entry.config.limits
-    granted = _grants_kept(state.granted, old, new)
+    granted = grants_kept(state.granted, old, new)
     return state.but(seq=entry.seq, config=entry.config, granted=granted, step=step)
 
 
-def _grants_kept(granted: Granted, old: Limits, new: Limits) -> Granted:
-    dropped = {
-        field.name: 0.0
-        for field in fields(Limits)
-        if getattr(old, field.name) != getattr(new, field.name)
-    }
-    return replace(granted, **dropped)
+def _forked(state: ThreadState, entry: Forked) -> ThreadState:
+    """What was learnt are the notes; streak and clean review are to be earned anew (RULES 1)."""
+    base = entry.base
+    return initial(state.config).but(
+        seq=entry.seq,
+        human_seq=entry.seq,
+        base_rev=base.rev,
+        base_head=base.head,
+        rev=base.rev,
+        head=base.head,
+        spec=state.spec,
+        notes=state.notes,
+        swing=swing_on(Swing(), base.rev),
+    )
 
 
 def _human_event(state: ThreadState, entry: HumanEvent) -> ThreadState:
-    end = state.end if endings.is_ended_by_person(state) else None
+    end = state.end if is_ended_by_person(state) else None
     return state.but(
         seq=entry.seq, human_seq=entry.seq, streak=0, clean_review=None, idle=0, end=end
     )
@@ -186,7 +177,7 @@ def _recorded(state: ThreadState, entry: Recorded) -> ThreadState:
         state = reviewed(state, evidence, outcome)
     else:
         state = coached(state)
-    if endings.is_ended_by_person(state):
+    if is_ended_by_person(state):
         return state
     return _concluded(state, evidence, outcome)
 
@@ -218,24 +209,9 @@ def _missing(state: ThreadState, seen: Evidence | Opened) -> tuple[Why, ...]:
 
 def _counted(state: ThreadState, seq: int, evidence: Evidence, outcome: Outcome) -> ThreadState:
     """What every iteration leaves: spending, where things stand, notes for the prompts."""
-    after = evidence.after
-    judged = state.judged
+    after, judged = evidence.after, state.judged
     if evidence.script_exit is not None:
         verdict = Judged(after.rev, after.head, after.spec, evidence.script_exit)
         judged = endings.remember(judged, verdict)
-    tokens, money = evidence.tokens, evidence.money
-    return state.but(
-        seq=seq,
-        rev=after.rev,
-        head=after.head,
-        spec=after.spec,
-        task_worked=state.task_worked or evidence.task_worked,
-        judged=judged,
-        iterations=state.iterations + 1,
-        active_seconds=state.active_seconds + evidence.active_seconds,
-        tokens=state.tokens + (tokens or 0),
-        tokens_unknown=state.tokens_unknown + (tokens is None),
-        money=state.money + (money or 0.0),
-        money_unknown=state.money_unknown + (money is None),
-        notes=notes_after(state.notes, evidence, outcome),
-    )
+    notes = notes_after(state.notes, evidence, outcome)
+    return state.but(**counted(state, seq, evidence), judged=judged, notes=notes)

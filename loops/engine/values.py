@@ -8,136 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-
-class Role(StrEnum):
-    THINKER = "thinker"
-    WORKER = "worker"
-    VERIFIER = "verifier"
-    MAKER = "maker"
-    REVIEWER = "reviewer"
-    COACH = "coach"
-
-
-class Pattern(StrEnum):
-    SINGLE_THREAD = "single_thread"
-
-
-class Outcome(StrEnum):
-    """How the engine classed one iteration; closed list of RULES 1."""
-
-    WORK = "WORK"
-    DONE = "DONE"
-    CONFLICT = "CONFLICT"
-    REJECTED = "REJECTED"
-    STALL = "STALL"
-    REVIEW_CLEAN = "REVIEW_CLEAN"
-    REVIEW_BUGS = "REVIEW_BUGS"
-    REVIEW_STALL = "REVIEW_STALL"
-    COACH = "COACH"
-    PLAN = "PLAN"
-    ATTEMPT = "ATTEMPT"
-    VERDICT = "VERDICT"
-    INTERRUPTED = "INTERRUPTED"
-
-
-class State(StrEnum):
-    DRAFT = "draft"
-    QUEUED = "queued"
-    RUNNING = "running"
-    PAUSING = "pausing"
-    PAUSED = "paused"
-    WAITING_HUMAN = "waiting_human"
-    RESUMING = "resuming"
-    STOPPING = "stopping"
-    ENDED = "ended"
-
-
-class EndReason(StrEnum):
-    DONE = "done"
-    NO_OP = "no_op"
-    HUMAN_APPROVED = "human_approved"
-    HUMAN_EDITED = "human_edited"
-    EXHAUSTED = "exhausted"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-
-class Kind(StrEnum):
-    """Why a person is asked; closed list of RULES 6."""
-
-    UNCERTAIN = "uncertain"
-    CEILING = "ceiling"
-    EXHAUSTED = "exhausted"
-    LIMIT = "limit"
-    NO_PROGRESS = "no_progress"
-    INFRASTRUCTURE = "infrastructure"
-    AUTH = "auth"
-    BLOCKED = "blocked"
-    SPEC_CHANGED = "spec_changed"
-    REVIEW_STALL = "review_stall"
-    VERIFIER_CONFLICT = "verifier_conflict"
-    DISPUTED_FIX = "disputed_fix"
-    GATE = "gate"
-    QUARANTINE = "quarantine"
-
-
-class Choice(StrEnum):
-    """What a person may decide; table of RULES 6."""
-
-    APPROVE = "approve"
-    EDIT = "edit"
-    REJECT = "reject"
-    REPLAN = "replan"
-    REASSIGN = "reassign"
-    AMEND = "amend"
-    GRANT = "grant"
-    CHANGE = "change"
-    RETRY = "retry"
-    ANSWER = "answer"
-    ALLOW = "allow"
-    DENY = "deny"
-    STOP = "stop"
-
-
-class Signal(StrEnum):
-    """What an agent said through the agents' interface; words in its output never count."""
-
-    DONE = "done"
-    NOT_DONE = "not-done"
-    REVIEW_CLEAN = "review clean"
-    REVIEW_BUGS = "review bugs"
-
-
-class Fault(StrEnum):
-    """Why an iteration has no usable reply; never a verdict (table "Faults by role", RULES 1)."""
-
-    WALL_CLOCK = "wall_clock"
-    SILENCE = "silence"
-    CRASH = "crash"
-    UNPARSEABLE = "unparseable"
-    API_ERROR = "api_error"
-    REFUSED = "refused"
-    CANNOT_START = "cannot_start"
-    WORKER_LOST = "worker_lost"
-    AGENT_LIMIT = "agent_limit"
-    CONTEXT_FULL = "context_full"
-    AUTH = "auth"
-
-
-class DoneMode(StrEnum):
-    AGENT = "agent"
-    SCRIPT = "script"
-    BOTH = "both"
-
-
-class LimitName(StrEnum):
-    ITERATIONS = "iterations"
-    WALL_SECONDS = "wall_seconds"
-    NO_PROGRESS = "no_progress"
-    TOKENS = "tokens"
-    MONEY = "money"
+from loops.engine.contracts import Criterion, Plan, Report, Verifier
+from loops.engine.words import Action as Action
+from loops.engine.words import Choice as Choice
+from loops.engine.words import DoneMode as DoneMode
+from loops.engine.words import EndReason as EndReason
+from loops.engine.words import FailureType as FailureType
+from loops.engine.words import Fault as Fault
+from loops.engine.words import Kind as Kind
+from loops.engine.words import LimitName as LimitName
+from loops.engine.words import Outcome as Outcome
+from loops.engine.words import Pattern as Pattern
+from loops.engine.words import Policy as Policy
+from loops.engine.words import Role as Role
+from loops.engine.words import Signal as Signal
+from loops.engine.words import State as State
+from loops.engine.words import Verdict as Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +54,37 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What the single-threaded controller needs of a session's frozen configuration (RULES 4)."""
+    """What a controller needs of a session's frozen configuration.
+
+    gates: roles before which a person is asked. Single thread (RULES 4): review_every .. done_mode.
+    Thinker-Worker-Verifier (RULES 2): pool (names of workers, in order), budgets R, A, P, S and the
+    counters' way. Maker-Verifier (RULES 3): attempts N. Both: verifiers, budget U.
+    """
 
     pattern: Pattern = Pattern.SINGLE_THREAD
     limits: Limits = field(default_factory=Limits)
+    gates: tuple[Role, ...] = ()
     review_every: int = 3
     coach_every: int = 8
     has_coach: bool = True
     done_mode: DoneMode = DoneMode.AGENT
+    pool: tuple[str, ...] = ()
+    retries: int = 2
+    reassigns: int = 2
+    replans: int = 2
+    self_calls: int = 1
+    is_nested: bool = False
+    attempts: int = 4
+    verifiers: tuple[Verifier, ...] = ()
+    reverifications: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A tree that was recorded: hash of its content, and the commit it stands on."""
+
+    rev: str
+    head: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,11 +107,14 @@ class Evidence:
     them at this boundary (`endings.needs_script` says whether it has to).
     active_seconds: wall time that counts against the limit. tokens: None when not reported.
     resets_in: seconds until the agent's own limit resets (fault AGENT_LIMIT).
+    agent: which worker of the pool or which verifier it was; "" where the role has one agent.
+    plan, report: the thinker's and the verifier's reply, if one came.
     notes: sentences for the next prompt (hook output, survivors, restored or moved paths).
     """
 
     number: int
     role: Role
+    agent: str = ""
     before: Stamp
     after: Stamp
     claimed_at: int
@@ -222,6 +135,8 @@ class Evidence:
     disputed: tuple[str, ...] = ()
     guidance: int | None = None
     script_exit: int | None = None
+    plan: Plan | None = None
+    report: Report | None = None
     active_seconds: float = 0.0
     tokens: int | None = None
     money: float | None = None
@@ -238,6 +153,7 @@ class Opened:
     script_exit: exit code of the done script on the base (done modes script and both).
     blockers, unjudged, blocked: as in Evidence, at this moment. A script session whose base passes
     ends at once when they are empty, so whoever writes this entry must fill them.
+    criteria: the first frozen version (Maker-Verifier); empty in the other patterns.
     """
 
     seq: int
@@ -248,6 +164,7 @@ class Opened:
     blockers: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +184,10 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class HumanEvent:
-    """A person changed what counts (RULES 4, "Human events"), in the session's scope."""
+    """A person changed what counts (RULES 4, "Human events"), in the session's scope.
+
+    what: "requirement edited", or the verb on the tracker entry `key`.
+    """
 
     seq: int
     what: str
@@ -280,6 +200,8 @@ class Decided:
 
     grants: limit name -> amount added (money may be a fraction). subject: the tracker entry it was
     about, if any. disposition: what happened to that entry ("reopen", "dismiss", "task").
+    attempts: k of a rejection. worker: of a reassignment. criteria: the new frozen version that an
+    amendment brings (Maker-Verifier). result: the tree with the person's commit on top (edit).
     """
 
     seq: int
@@ -291,9 +213,24 @@ class Decided:
     disposition: str = ""
     grants: Mapping[str, float] = field(default_factory=dict)
     attempts: int = 0
+    worker: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    result: Snapshot | None = None
 
 
-Entry = Opened | Configured | Recorded | HumanEvent | Decided
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """Here a copy of another session's log ends: what was learnt stays, every counter, the streak
+    and what was spent start at 0. parent: session; iteration: the last one copied; base: the tree
+    to go on from."""
+
+    seq: int
+    parent: int
+    iteration: int
+    base: Snapshot
+
+
+Entry = Opened | Configured | Recorded | HumanEvent | Decided | Forked
 
 
 # --- directives: what the controller says to do next -------------------------------------------
@@ -303,12 +240,16 @@ Entry = Opened | Configured | Recorded | HumanEvent | Decided
 class RunRole:
     """Run one iteration of `role`. after_seconds: back-off before it (0 = at once).
 
-    shorter: the last call overflowed the context; build the prompt with less in it.
+    agent: which worker of the pool or which verifier; "" where the role has one agent. start_from:
+    the tree to put into the clone first; None = as it stands. shorter: the last call overflowed the
+    context; build the prompt with less in it.
     """
 
     rule: str
     role: Role
     reason: str
+    agent: str = ""
+    start_from: Snapshot | None = None
     after_seconds: float = 0.0
     shorter: bool = False
     notes: tuple[str, ...] = ()
@@ -318,7 +259,8 @@ class RunRole:
 class AskHuman:
     """A blocking question. subjects: tracker entries, one question each (none: one question).
 
-    limit: which limit is reached (kind LIMIT).
+    limit: which limit is reached (kind LIMIT). role: who would be next (kind GATE). shown: the tree
+    that a person would approve; None = the one that stands.
     """
 
     rule: str
@@ -326,13 +268,18 @@ class AskHuman:
     question: str
     subjects: tuple[str, ...] = ()
     limit: LimitName | None = None
+    role: Role | None = None
+    shown: Snapshot | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
+    """The end. result: the tree that the session's branch is to hold; None = as it stands."""
+
     rule: str
     reason: EndReason
     sentence: str
+    result: Snapshot | None = None
 
 
 Directive = RunRole | AskHuman | Finish

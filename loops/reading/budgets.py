@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Any
 
-from loops.engine.thread_state import LimitNow
+from loops.engine.run_state import LimitNow
 from loops.engine.values import LimitName, Role, State
 from loops.models import Agent
 from loops.pages.limits import Budget, LimitsPart, budget

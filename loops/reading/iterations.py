@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loops.engine.thread_state import limit_of
+from loops.engine.run_state import limit_of
 from loops.engine.values import LimitName, Outcome, Role
 from loops.models import Iteration
 from loops.pages.session import IterationRow, IterationRowsPart

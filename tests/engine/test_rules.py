@@ -19,7 +19,7 @@ def test_the_names_never_change():
         "ST-0 ST-W1 ST-W2 ST-W3 ST-W4 ST-W5 ST-R1 ST-R2 ST-R3 ST-C1"
         " ST-E1 ST-E2 ST-E3 ST-E4 ST-E5 ST-E6 ST-E7 ST-E8"
         " ST-Q1 ST-Q2 ST-Q3 ST-Q4 ST-Q5 ST-Q6 ST-Q7"
-        " F-1 F-2 F-3 F-4 F-5 F-6 F-7 D-1 D-2 D-3 D-4 D-5 D-6 D-7 D-8"
+        " F-1 F-2 F-3 F-4 F-5 F-6 F-7 D-1 D-2 D-3 D-4 D-5 D-6 D-7 D-8 G-1 G-2"
     )
 
 
