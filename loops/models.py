@@ -59,7 +59,7 @@ class Session(models.Model):
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
-    pattern = models.CharField(max_length=20, choices=_choices(Pattern))
+    pattern = models.CharField(max_length=30, choices=_choices(Pattern))
     state = models.CharField(
         max_length=14, choices=_choices(State), default=State.DRAFT.value, db_index=True
     )

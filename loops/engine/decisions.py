@@ -93,7 +93,7 @@ def _gate(state: RunState) -> AskHuman | None:
     if role not in state.config.gates or state.gate_passed == state.iterations:
         return None
     text = f"The {role.value} is due ({state.step.reason}). May it run?"
-    return AskHuman(rule=Rule.ASK_GATE, kind=Kind.GATE, question=text, role=role)
+    return AskHuman(rule=Rule.ASK_GATE, kind=Kind.GATE, question=text, gate=role)
 
 
 def with_grants(granted: Granted, decided: Decided) -> Granted:

@@ -259,7 +259,7 @@ class RunRole:
 class AskHuman:
     """A blocking question. subjects: tracker entries, one question each (none: one question).
 
-    limit: which limit is reached (kind LIMIT). role: who would be next (kind GATE). shown: the tree
+    limit: which limit is reached (kind LIMIT). gate: who would be next (kind GATE). shown: the tree
     that a person would approve; None = the one that stands.
     """
 
@@ -268,7 +268,7 @@ class AskHuman:
     question: str
     subjects: tuple[str, ...] = ()
     limit: LimitName | None = None
-    role: Role | None = None
+    gate: Role | None = None
     shown: Snapshot | None = None
 
 
