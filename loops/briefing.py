@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loops.engine import prompts
+from loops.engine import prompt_parts, prompts
 from loops.engine.values import Role, RunRole
 from loops.models import Iteration, Session
 from loops.sight import Sight, scope_of
@@ -46,7 +46,7 @@ class Materials:
     """What prompts are made of, as long as neither tracker nor tree moved."""
 
     goal: str
-    requirements: tuple[prompts.Requirement, ...]
+    requirements: tuple[prompt_parts.Requirement, ...]
     for_worker: tuple[prompts.Entry, ...]
     for_others: tuple[prompts.Entry, ...]
     guidance: prompts.Guidance | None
@@ -59,7 +59,7 @@ def _materials(session: Session, sight: Sight, project: Project) -> Materials:
         sight.materials = Materials(
             goal=_goal(session, project),
             requirements=tuple(
-                prompts.Requirement(
+                prompt_parts.Requirement(
                     key=need.key,
                     version=need.version,
                     lines=tuple(lines_of(need.text)),
