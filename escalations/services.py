@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
-from loops import journal, live, moment
+from loops import criteria, journal, live, moment
 from loops import services as loops
 from loops.configuration import MONTH
 from loops.engine import questions as table
@@ -23,8 +23,10 @@ from tracker import services as tracker
 from tracker.errors import Conflict, Invalid, NotFound
 from tracker.services import By
 
+_NEEDS_WORDS = (Choice.ANSWER, Choice.REJECT, Choice.REPLAN, Choice.DENY)
+MOST_ATTEMPTS = 1000  # given by one rejection
 DISPOSITIONS = ("reopen", "dismiss", "task")
-_NO_DOOR_YET = (Choice.EDIT, Choice.CHANGE)  # they need an editor and a form of their own
+_NO_DOOR_YET = (Choice.EDIT,)  # it needs an editor of its own
 _SETTLED_AS = {"dismiss": "dismiss", "close": "dismiss", "turn": "task"}  # else it is open again
 _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
@@ -45,6 +47,9 @@ class Word:
     requirement: str = ""
     document: str = ""
     attempts: int = 0
+    worker: str = ""
+    agents: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, float | None] = field(default_factory=dict)
 
 
 def get_escalation(escalation_id: int) -> Escalation:
@@ -116,6 +121,8 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
             return decision
         if word.choice is Choice.AMEND:
             tracker.edit_requirement(project, word.requirement, text=word.document, by=by)
+        if word.choice is Choice.CHANGE:
+            loops.reconfigure(session, by, agents=word.agents, limits=word.limits)
         if word.choice is Choice.ANSWER and locked.subject:
             _dispose(locked, word, by)
         _command(locked, decision, word, by)
@@ -163,7 +170,7 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
         raise Conflict(
             f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."
         )
-    if word.choice in (Choice.ANSWER, Choice.REJECT) and not word.text.strip():
+    if word.choice in _NEEDS_WORDS and not word.text.strip():
         raise Invalid(f"{word.choice.value} needs words: the next step reads them.")
     if word.choice is Choice.ANSWER and word.disposition not in DISPOSITIONS:
         raise Invalid(f"The entry can be {', '.join(DISPOSITIONS)}; {word.disposition!r} is none.")
@@ -171,6 +178,14 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
         raise Invalid("To amend, name the requirement and give its new text.")
     if word.choice is Choice.GRANT:
         _refuse_grant(escalation, word)
+    if word.choice is Choice.REJECT and not 0 <= word.attempts <= MOST_ATTEMPTS:
+        raise Invalid(f"Give 0 to {MOST_ATTEMPTS} more attempts; 0 ends the session.")
+    if word.choice is Choice.REASSIGN and word.worker not in _pool(escalation):
+        raise Invalid(f"Name the worker to try next: {', '.join(_pool(escalation))}.")
+
+
+def _pool(escalation: Escalation) -> list[str]:
+    return [worker["name"] for worker in escalation.session.config.get("pool", ())]
 
 
 def _refuse_grant(escalation: Escalation, word: Word) -> None:
@@ -200,6 +215,9 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
         "grants": dict(word.grants),
         "disposition": word.disposition,
         "attempts": word.attempts,
+        "worker": word.worker,
+        "agents": dict(word.agents),
+        "limits": dict(word.limits),
     }
     return Decision.objects.create(
         escalation=escalation,
@@ -256,6 +274,8 @@ def _entry(escalation: Escalation, word: Word) -> dict[str, Any]:
             disposition=word.disposition if word.choice is Choice.ANSWER else "",
             grants=dict(word.grants),
             attempts=word.attempts,
+            worker=word.worker,
+            criteria=criteria.frozen(escalation.session) if word.choice is Choice.AMEND else (),
         )
     )
     return dict(payload)

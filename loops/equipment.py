@@ -14,12 +14,15 @@ from loops.workspaces import Base, Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One iteration to perform. reference: "S-3/7"."""
+    """One iteration to perform. agent: which worker of the pool or which verifier; "" where the
+    role has one. reference: "S-3/7". criteria: keys that a verifier judges."""
 
     role: Role
+    agent: str = ""
     number: int
     reference: str
     prompt: str
+    criteria: tuple[str, ...] = ()
 
 
 class Equipment(Protocol):
@@ -30,8 +33,8 @@ class Equipment(Protocol):
     def open(self) -> Base:
         """Make the workspace usable (idempotent). Raises workspaces.Unusable with a sentence."""
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
-        """Get ready the role's next call; the values that its output must not keep. Raises
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
+        """Get ready the next call of that agent; the values that its output must not keep. Raises
         DomainError for a credential that is not there."""
 
     def run_script(self, control: Control) -> int | None:

@@ -41,6 +41,7 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
     return Evidence(
         number=iteration.number,
         role=role,
+        agent=iteration.agent,
         before=before,
         after=sight.stamp(project),
         claimed_at=iteration.claimed_at_seq,
@@ -61,6 +62,8 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
         disputed=now.disputed,
         guidance=did.guidance,
         script_exit=happened.script_exit,
+        plan=happened.collected.plan,
+        report=happened.collected.report,
         active_seconds=round(happened.active_seconds, 3),
         tokens=reply.tokens,
         money=reply.money,

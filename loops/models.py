@@ -126,11 +126,15 @@ class PromptText(models.Model):
 
 
 class Iteration(models.Model):
-    """One turn of one role. In flight while ended_at is null; its evidence is the log entry."""
+    """One turn of one role. In flight while ended_at is null; its evidence is the log entry.
+
+    agent: which worker of the pool or which verifier; "" where the role has one.
+    """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="iterations")
     number = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=_choices(Role))
+    agent = models.CharField(max_length=60, default="", blank=True)
     rule = models.CharField(max_length=20)
     reason = models.TextField(default="")
     fence = models.PositiveBigIntegerField()

@@ -20,10 +20,15 @@ MOST_WHY = 4_000
 MOST_TEXT = 64 * 1024
 MOST_LISTED = 500
 MOST_HISTORY = 50
-EVERYONE = frozenset({Role.WORKER, Role.REVIEWER, Role.COACH})
+# A verifier judges by criteria and output only (RULES 2): what others say about them is no input.
+EVERYONE = frozenset(Role) - {Role.VERIFIER}
+MAKERS = frozenset({Role.WORKER, Role.MAKER})
 
 _LISTED = {
     Role.WORKER: BLOCKING,
+    Role.MAKER: BLOCKING,
+    Role.THINKER: BLOCKING,
+    Role.VERIFIER: BLOCKING,
     Role.REVIEWER: BLOCKING | UNJUDGED,
     Role.COACH: frozenset(State) - {State.CLOSED},
 }
@@ -220,7 +225,7 @@ def _verb(
     )
 
 
-_WORKER, _REVIEWER = frozenset({Role.WORKER}), frozenset({Role.REVIEWER})
+_WORKER, _REVIEWER = MAKERS, frozenset({Role.REVIEWER})
 _FINDING = " --cites R-2.3 --quote 'words' --contradiction 'what happens' --place a.py:4 'TITLE'"
 
 VERBS = (
