@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from loops import backdrop
@@ -15,6 +16,7 @@ from tracker.engine.rules import Verb
 from tracker.models import Bug, Move, Project
 
 _HISTORY = 20
+_build = lru_cache(maxsize=2)(prompts.build)  # roles take turns, and often nothing else changed
 _TELLING = (Verb.REOPEN, Verb.UNBLOCK, Verb.DISPUTE)
 _LIVE = ("OPEN", "IN_PROGRESS", "REOPENED", "FIXED", "STALE", "BLOCKED")
 
@@ -29,7 +31,7 @@ def prompt(
         return backdrop.prompt(state, session, directive, sight, project)
     role = directive.role
     known = _materials(session, sight, project)
-    return prompts.build(
+    return _build(
         prompts.PromptInput(
             role=role,
             session=session.ref,

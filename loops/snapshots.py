@@ -67,6 +67,10 @@ class Fold:
     def direct(self) -> Directive:
         return self.controller.direct(self.state)
 
+    def criteria_keys(self) -> tuple[str, ...]:
+        """Keys of the criteria in force; none in a pattern without verifiers."""
+        return tuple(criterion.key for criterion in getattr(self.state, "criteria", ()))
+
     def held(self) -> bool:
         """The wait that follows is the agent's own limit, not our back-off."""
         return self.last_fault is Fault.AGENT_LIMIT
