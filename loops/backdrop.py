@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loops.engine import feedback_prompts, maker_prompts
-from loops.engine.background import Artefact, Background
+from loops.engine.background import Background
 from loops.engine.prompt_parts import Requirement
 from loops.engine.values import Pattern, Role, RunRole
 from loops.models import Session

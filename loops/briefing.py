@@ -21,9 +21,7 @@ _TELLING = (Verb.REOPEN, Verb.UNBLOCK, Verb.DISPUTE)
 _LIVE = ("OPEN", "IN_PROGRESS", "REOPENED", "FIXED", "STALE", "BLOCKED")
 
 
-def prompt(
-    state: Any, session: Session, directive: RunRole, sight: Sight, project: Project
-) -> str:
+def prompt(state: Any, session: Session, directive: RunRole, sight: Sight, project: Project) -> str:
     """The whole prompt of one iteration, from the facts as the claim's transaction sees them.
 
     state: the controller's, which holds what the roles told each other."""

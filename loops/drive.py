@@ -258,9 +258,9 @@ class Drive:
         iteration = starting.reach(iteration, self.sight, self.project)
         store = PieceStore(iteration)
         began = time.monotonic()
-        keys = self.fold.criteria_keys()
+        known = self.fold.criteria()
         reply, collected = turn.take(
-            iteration, self.brief, keys, store, self.equipment, self.sight, self.lease
+            iteration, self.brief, known, store, self.equipment, self.sight, self.lease
         )
         if self.lease.must_stop() and self.lease.lost:
             raise LeaseLost

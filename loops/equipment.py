@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loops.agents.base import Control, Reply
+from loops.engine.contracts import Criterion
 from loops.engine.values import Role
 from loops.interface import Collected
 from loops.sight import Sight
@@ -15,14 +16,14 @@ from loops.workspaces import Base, Workspace
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """One iteration to perform. agent: which worker of the pool or which verifier; "" where the
-    role has one. reference: "S-3/7". criteria: keys that a verifier judges."""
+    role has one. reference: "S-3/7". criteria: those in force."""
 
     role: Role
     agent: str = ""
     number: int
     reference: str
     prompt: str
-    criteria: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
 
 
 class Equipment(Protocol):

@@ -1,4 +1,4 @@
-"""A reply that did not come: what is missing, and the one repair try within the iteration (RULES 1).
+"""A reply that did not come: what is missing, and the one repair try in the iteration (RULES 1).
 
 A thinker without a plan or a verifier without a verdict is called once more, with its own prompt
 and a sentence about what is missing; after that it is the fault UNPARSEABLE.

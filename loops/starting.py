@@ -1,4 +1,4 @@
-"""The tree that an attempt starts from (RULES 2): put into the clone after the claim, before the call.
+"""The tree that an attempt starts from (RULES 2): put into the clone between claim and call.
 
 The row says `goes_to` until it stands there. A process that is lost in between leaves a claim whose
 agent never ran: whoever settles it finishes the way first, so that a half-made tree is never taken

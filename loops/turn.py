@@ -7,6 +7,7 @@ import logging
 from loops.agents.base import Reply
 from loops.agents.output import OutputWriter
 from loops.controls import Controls
+from loops.engine.contracts import Criterion
 from loops.engine.values import Fault
 from loops.equipment import Equipment, Work
 from loops.in_flight import InFlight
@@ -23,13 +24,14 @@ log = logging.getLogger(__name__)
 def take(
     iteration: InFlight,
     prompt: str,
-    criteria: tuple[str, ...],
+    criteria: tuple[Criterion, ...],
     store: PieceStore,
     equipment: Equipment,
     sight: Sight,
     lease: Lease,
 ) -> tuple[Reply, Collected]:
-    """criteria: keys that a verifier judges. Every fault is a reply, but for an unusable workspace, which raises Unusable."""
+    """criteria: those in force. Every fault is a reply, but for an unusable workspace, which raises
+    Unusable."""
     work = Work(
         role=iteration.role,
         agent=iteration.agent,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loops.engine.contracts import Plan, Report
+from loops.engine.contracts import Criterion, Plan, Report
 from loops.engine.values import Role, Signal
 from tracker.models import Project
 from tracker.scope import Scope
@@ -23,7 +23,7 @@ class Context:
     the thread that serves the agent and must come back by themselves: closing the interface waits
     for a request in progress.
     goal: key of the session's own requirement. pool: names of workers that a plan may choose.
-    criteria: keys that a verifier judges.
+    criteria: those in force.
     """
 
     project: Project
@@ -37,7 +37,7 @@ class Context:
     is_missing: Callable[[str], bool] = lambda commit: False
     goal: str = ""
     pool: tuple[str, ...] = ()
-    criteria: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loops.engine.values import Role
-from loops.interface import replies
+from loops.interface import replies, words
 from loops.interface.call import Call, Said
 from loops.interface.grammar import Parser, Verb
 from tracker.engine.citations import requirement_key
@@ -30,15 +30,28 @@ def _plan(call: Call) -> Said:
 
 def _verdict(call: Call) -> Said:
     context = call.context
-    report = replies.report(call.stdin_text(), pool=context.pool, criteria=context.criteria)
+    keys = tuple(criterion.key for criterion in context.criteria)
+    report = replies.report(call.stdin_text(), pool=context.pool, criteria=keys)
     call.collector.report = report
     hints = []
     shown = {one.criterion for one in report.evidence if one.evidence}
-    missing = [key for key in context.criteria if key not in shown]
+    missing = [key for key in keys if key not in shown]
     if report.status == "OK" and missing:
         hints.append(f"Without evidence, so an OK may not count: {', '.join(missing)}.")
     data = {"noted": True, "hints": hints}
     return Said("\n".join([f"Noted: {report.status.value}.", *hints]), data)
+
+
+def _criteria(call: Call) -> Said:
+    found = call.context.criteria
+    rows = [f"{each.key}  {each.traces or '-'}  {words.shown(each.words, 300)}" for each in found]
+    data = [{"key": each.key, "text": each.words, "traces": each.traces} for each in found]
+    return Said("\n".join(rows) or "There are no criteria yet.", data)
+
+
+def _pool(call: Call) -> Said:
+    pool = call.context.pool
+    return Said("\n".join(pool) or "There is no pool.", [{"name": name} for name in pool])
 
 
 def _dash(parser: Parser) -> None:
@@ -46,6 +59,20 @@ def _dash(parser: Parser) -> None:
 
 
 VERBS = (
+    Verb(
+        words=("pool", "list"),
+        help="List the workers that a plan may choose.",
+        example="loopwatch pool list",
+        roles=frozenset({Role.THINKER, Role.VERIFIER}),
+        run=_pool,
+    ),
+    Verb(
+        words=("criteria", "list"),
+        help="List the criteria in force, each with what it traces to.",
+        example="loopwatch criteria list",
+        roles=frozenset({Role.THINKER, Role.WORKER, Role.MAKER, Role.VERIFIER}),
+        run=_criteria,
+    ),
     Verb(
         words=("plan", "submit"),
         help="Hand in your plan, JSON on standard input; the last one counts.",

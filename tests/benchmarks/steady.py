@@ -65,7 +65,7 @@ class SteadyWorld:
     def close(self) -> None:
         pass
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         return ()
 
     def run_script(self, control: Control) -> int | None:
