@@ -11,6 +11,7 @@ from typing import Any
 from escalations import records
 from loops import records as sessions
 from loops import services
+from loops.engine.values import Pattern
 from loops.models import Session
 from tracker import services as tracker
 from tracker.commands import Answer, Options, PersonCommand, read_text
@@ -33,6 +34,17 @@ class Command(PersonCommand):
         start.add_argument("project")
         start.add_argument("--goal", default="", help="what it is to reach (- = standard input)")
         start.add_argument("--agent", action="append", default=[], metavar="ROLE=NAME")
+        start.add_argument("--pattern", choices=[pattern.value for pattern in Pattern])
+        start.add_argument("--pool", action="append", default=[], metavar="WORKER=NAME")
+        start.add_argument(
+            "--verifier",
+            action="append",
+            default=[],
+            metavar="VERIFIER=NAME[,WORD]",
+            help="WORD: advising, reserve (asked when the others are unsure), mechanical",
+        )
+        start.add_argument("--budget", action="append", default=[], metavar="BUDGET=N")
+        start.add_argument("--gate", action="append", default=[], metavar="ROLE", help="ask first")
         start.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
         start.add_argument("--document", action="append", default=[], help="only this document")
         start.add_argument("--only", action="append", default=[], metavar="R-N", help="only this")
@@ -113,9 +125,37 @@ def _config(options: Options) -> dict[str, Any]:
         name: _number(amount) for name, amount in (_pair(x, "LIMIT=N") for x in options["limit"])
     }
     named = {role: services.agent_config(name) for role, name in agents.items()}
+    budgets = dict(_pair(text, "BUDGET=N") for text in options["budget"])
+    config |= {name: _number(amount) for name, amount in budgets.items()}
+    if options["pattern"]:
+        config["pattern"] = options["pattern"]
+    if options["gate"]:
+        config["gates"] = options["gate"]
+    if options["pool"]:
+        pool = (_pair(text, "WORKER=NAME") for text in options["pool"])
+        config["pool"] = [{"name": w, "agent": services.agent_config(name)} for w, name in pool]
+    if options["verifier"]:
+        config["verifiers"] = list(map(_verifier, options["verifier"]))
     return config | {
         "agents": {**config.get("agents", {}), **named},
         "limits": {**config.get("limits", {}), **limits},
+    }
+
+
+def _verifier(text: str) -> dict[str, Any]:
+    name, agent = _pair(text, "VERIFIER=NAME[,WORD]")
+    agent, *words = agent.split(",")
+    for word in words:
+        if word not in ("required", "advising", "reserve", "mechanical"):
+            raise Invalid(
+                f"A verifier is required, advising, reserve or mechanical; {word!r} is none."
+            )
+    policies = [word for word in words if word != "mechanical"]
+    return {
+        "name": name,
+        "agent": services.agent_config(agent),
+        "policy": policies[-1] if policies else "required",
+        "mechanical": "mechanical" in words,
     }
 
 
