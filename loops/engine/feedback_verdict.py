@@ -58,8 +58,18 @@ def _remembered(state: FeedbackState, report: Report) -> FeedbackState:
         "verification",
         report.status,
         report.score,
-        report.feedback,
+        _words(report),
     )
+
+
+def _words(report: Report) -> str:
+    """What the verifiers said, and what they saw of each criterion that does not hold."""
+    seen = (
+        f"{one.criterion}: {one.status.value}: {one.evidence}"
+        for one in report.evidence
+        if one.status is not Verdict.OK and one.evidence.strip()
+    )
+    return "\n".join(text for text in (report.feedback, *seen) if text)
 
 
 def with_feedback(
