@@ -16,7 +16,7 @@ from loops import services as loops
 from loops.configuration import MONTH
 from loops.engine import questions as table
 from loops.engine.controllers import entry_to_json
-from loops.engine.values import Choice, Decided, Kind, LimitName
+from loops.engine.values import Choice, Decided, Kind, LimitName, Pattern
 from loops.models import Session
 from loops.questions import Question
 from tracker import services as tracker
@@ -61,7 +61,8 @@ def get_escalation(escalation_id: int) -> Escalation:
 
 def offered(escalation: Escalation) -> tuple[Choice, ...]:
     """What a person may decide here; only what can be done is offered."""
-    choices = table.offered(Kind(escalation.kind), has_artefact=bool(escalation.evidence))
+    kind, pattern = Kind(escalation.kind), Pattern(escalation.session.pattern)
+    choices = table.offered(kind, pattern, has_artefact=bool(escalation.evidence))
     return tuple(choice for choice in choices if choice not in _NO_DOOR_YET)
 
 

@@ -11,7 +11,7 @@ from escalations.models import Escalation
 from escalations.pages.queue import Option
 from escalations.reading import words
 from loops.engine import questions
-from loops.engine.values import Choice, Kind, LimitName
+from loops.engine.values import Choice, Kind, LimitName, Pattern
 from tracker.facts import Facts, RequirementNow
 
 # limit -> what is asked for, and how many of the limit's own units one of it is.
@@ -37,7 +37,7 @@ def _option(escalation: Escalation, choice: Choice, *, is_shown: bool) -> Option
     return Option(
         choice=choice,
         word=words.CHOICES[choice],
-        why=questions.effect(Kind(escalation.kind), choice),
+        why=questions.effect(Kind(escalation.kind), choice, Pattern(escalation.session.pattern)),
         button=words.button(
             choice, f"S-{escalation.session_id}", has_amount=_limit(escalation) != ""
         ),
