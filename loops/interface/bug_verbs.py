@@ -22,7 +22,6 @@ MOST_LISTED = 500
 MOST_HISTORY = 50
 # A verifier judges by criteria and output only (RULES 2): what others say about them is no input.
 EVERYONE = frozenset(Role) - {Role.VERIFIER}
-MAKERS = frozenset({Role.WORKER, Role.MAKER})
 
 _LISTED = {
     Role.WORKER: BLOCKING,
@@ -225,7 +224,7 @@ def _verb(
     )
 
 
-_WORKER, _REVIEWER = MAKERS, frozenset({Role.REVIEWER})
+_WORKER, _REVIEWER = frozenset({Role.WORKER}), frozenset({Role.REVIEWER})
 _FINDING = " --cites R-2.3 --quote 'words' --contradiction 'what happens' --place a.py:4 'TITLE'"
 
 VERBS = (
