@@ -7,10 +7,12 @@ from loops.engine.contracts import Criterion, Judgement, Plan, Report, Verifier
 from loops.engine.values import (
     Action,
     AskHuman,
+    Choice,
     Config,
     Configured,
     Decided,
     Evidence,
+    Fault,
     Finish,
     Forked,
     HumanEvent,
@@ -142,7 +144,7 @@ class Log:
             Decided,
             escalation=1,
             kind=Kind(kind) if kind else self.due.kind,
-            choice=choice,
+            choice=Choice(choice),
             **fields,
         )
 
@@ -205,3 +207,40 @@ def run(advice, settings=None, *, status=FAIL, most=200):
             case RunRole(role=Role.VERIFIER):
                 log.verify(status, advice() if callable(advice) else advice)
     raise AssertionError("a session without an end")
+
+
+def asked(kind):
+    """A session that waits for the decision of a question of this kind, after one attempt."""
+    settings = {
+        "verifier_conflict": {"verifiers": (JUDGE, Verifier(name="other"))},
+        "exhausted": {"retries": 0, "reassigns": 0, "replans": 0},
+        "no_progress": {"no_progress": 1},
+        "limit": {"iterations": 3},
+    }
+    log = Log(config(**settings.get(kind, {})))
+    log.think()
+    if kind == "spec_changed":
+        log.human(edits=True)
+    log.work(change=kind != "no_progress")
+    match kind:
+        case "uncertain":
+            log.verify(UNCERTAIN)
+        case "verifier_conflict":
+            log.verify(OK)
+            log.verify(FAIL)
+        case "spec_changed":
+            log.verify(OK)
+        case "exhausted":
+            log.verify(FAIL, RETRY, score=9)
+            log.attempt(FAIL, RETRY)
+        case _:
+            log.verify(FAIL, RETRY)
+    if kind == "infrastructure":
+        for _ in range(3):
+            log.work(change=False, fault=Fault.API_ERROR)
+    if kind == "auth":
+        log.work(change=False, fault=Fault.AUTH)
+    if kind == "gate":
+        log.configure(gates=(Role.WORKER,))
+    assert log.next == f"ask {kind}"
+    return log
