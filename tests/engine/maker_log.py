@@ -163,3 +163,27 @@ class Log:
                 blocked=("B-3",),
             )
         ]
+
+
+def opened(settings):
+    start = Opened(1, BASE.rev, BASE.head, spec="spec-0", criteria=CRITERIA)
+    return maker_verifier.apply(maker_verifier.initial(settings), start)
+
+
+def after(state, *, change=False, **seen):
+    """The state once the role that is due did that; for searches, which share their states."""
+    due = maker_verifier.direct(state)
+    stands = due.start_from or state.now
+    before = Stamp(stands.rev, stands.head, "spec-0", state.seq)
+    rev = f"tree-{state.iterations + 1}" if change else stands.rev
+    evidence = Evidence(
+        number=state.iterations + 1,
+        role=due.role,
+        agent=due.agent,
+        before=before,
+        after=Stamp(rev, rev, "spec-0", state.seq),
+        claimed_at=state.seq,
+        **seen,
+    )
+    outcome = maker_verifier.classify(state, evidence)
+    return maker_verifier.apply(state, Recorded(state.seq + 1, evidence, outcome))
