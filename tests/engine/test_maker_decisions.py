@@ -266,11 +266,12 @@ def test_before_any_attempt_an_exhausted_session_keeps_what_stands():
     assert (log.next, log.due.result) == ("exhausted", None)
 
 
-def test_a_person_who_lets_a_crashed_maker_try_again_keeps_what_it_left():
+@pytest.mark.parametrize("choice", [Choice.RETRY, Choice.REJECT, Choice.AMEND])
+def test_whatever_lets_a_crashed_maker_go_on_keeps_what_it_left(choice):
     log = Log(config(verifiers=(JUDGE, SPARE)))
     log.attempt(FAIL)
     for _ in range(3):
         log.make(fault=Fault.CRASH)
-    log.decide("infrastructure", Choice.RETRY)
+    log.decide("infrastructure", choice, attempts=1)
     assert (log.next, log.due.start_from) == ("maker", None)
     assert log.state.criteria == CRITERIA
