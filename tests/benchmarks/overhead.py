@@ -1,11 +1,10 @@
 """What Loopwatch adds to an iteration: milliseconds, CPU, commits and bytes.
 
 First figure: an in-process agent that does nothing and a tree that only counts, so that all of the
-time is ours. The baseline is a loop by hand that keeps the same durable facts (benchmarks.bare.Fair) in
-one transaction with SQLite's synchronous=FULL; its blocks lie between ours in the same run. It
-stands still for nothing, so its disk and caches are as warm as can be. `bare_minimal_ms` is a loop
-that writes one row and one number only. Second figure: the command agent and real git on a
-repository of 50,000 files.
+time is ours. The baseline is a loop by hand that keeps the same durable facts (bare.Fair) in one
+transaction with SQLite's synchronous=FULL; its blocks lie between ours in the same run, and nothing
+interrupts a block. `bare_minimal_ms` is a loop that writes one row and one number only. Second
+figure: the command agent and real git on a repository of 50,000 files.
 """
 
 from __future__ import annotations
