@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loops.agents.base import Reply
-from loops.engine.values import Evidence, Role, Stamp
+from loops.engine.values import Evidence, Role
+from loops.in_flight import InFlight
 from loops.interface import Collected
-from loops.models import Iteration
 from loops.sight import Sight
 from loops.workspaces import Boundary
 from tracker.facts import During, during
@@ -20,7 +20,7 @@ NOTHING = During()
 class Happened:
     """Everything known of an iteration once its agent's tree is gone, before it is judged."""
 
-    iteration: Iteration
+    iteration: InFlight
     reply: Reply
     collected: Collected
     boundary: Boundary
@@ -32,8 +32,7 @@ class Happened:
 def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
     """Read inside the record's transaction, the project locked: what is judged is what is true."""
     iteration, reply, boundary = happened.iteration, happened.reply, happened.boundary
-    before = Stamp(**iteration.before)
-    role = Role(iteration.role)
+    before, role = iteration.before, iteration.role
     now = sight.facts(project)
     unjudged = sight.unjudged(project)
     moved_on = project.tracker_seq != before.tracker_seq
@@ -43,7 +42,7 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
         role=role,
         before=before,
         after=sight.stamp(project),
-        claimed_at=iteration.claimed_at_seq,
+        claimed_at=iteration.claimed_at,
         signal=happened.collected.signal,
         fault=reply.fault,
         resets_in=reply.resets_in,
