@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from loops.engine import prompt_parts, prompts
 from loops.engine.values import Role, RunRole
@@ -14,6 +15,7 @@ from tracker.engine.rules import Verb
 from tracker.models import Bug, Move, Project
 
 _HISTORY = 20
+_build = lru_cache(maxsize=2)(prompts.build)  # roles take turns, and often nothing else changed
 _TELLING = (Verb.REOPEN, Verb.UNBLOCK, Verb.DISPUTE)
 _LIVE = ("OPEN", "IN_PROGRESS", "REOPENED", "FIXED", "STALE", "BLOCKED")
 
@@ -22,7 +24,7 @@ def prompt(session: Session, directive: RunRole, sight: Sight, project: Project)
     """The whole prompt of one iteration, from the facts as the claim's transaction sees them."""
     role = directive.role
     known = _materials(session, sight, project)
-    return prompts.build(
+    return _build(
         prompts.PromptInput(
             role=role,
             session=session.ref,

@@ -8,8 +8,7 @@ takes for it, through the ORM ten times, and together more than all the rest of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -31,33 +30,32 @@ _PROMPT = PromptText._meta.db_table
 _json = json.JSONEncoder(separators=(",", ":")).encode
 
 
-@contextmanager
-def _cursor() -> Iterator[Any]:
-    """The driver's cursor, in Django's transaction; its errors become Django's."""
-    link = connections[DEFAULT_DB_ALIAS]
-    link.ensure_connection()
-    with link.wrap_database_errors:
-        yield link.connection.cursor()
-
-
 @cache
 def _sql(statement: str) -> str:
     """With the driver's own mark for a value."""
     return statement.replace("%s", "?") if connection.vendor == "sqlite" else statement
 
 
+def _link() -> Any:
+    """Django's connection, open: what it began in atomic() is our transaction too."""
+    link = connections[DEFAULT_DB_ALIAS]
+    if link.connection is None:
+        link.ensure_connection()
+    return link
+
+
 def _change(statement: str, *values: Any) -> int:
     """How many rows it changed."""
-    with _cursor() as cursor:
-        cursor.execute(_sql(statement), values)
-        changed: int = cursor.rowcount
+    link = _link()
+    with link.wrap_database_errors:
+        changed: int = link.connection.execute(_sql(statement), values).rowcount
         return changed
 
 
 def _row(statement: str, *values: Any) -> Any:
-    with _cursor() as cursor:
-        cursor.execute(_sql(statement), values)
-        return cursor.fetchone()
+    link = _link()
+    with link.wrap_database_errors:
+        return link.connection.execute(_sql(statement), values).fetchone()
 
 
 @lru_cache(maxsize=8)
@@ -169,8 +167,9 @@ def keep_pieces(iteration: InFlight, pieces: Iterable[Kept]) -> None:
     rows = [(iteration.id, p.seq, p.offset, p.text, _time(p.at)) for p in pieces]
     if not rows:
         return
-    with _cursor() as cursor:
-        cursor.executemany(
+    link = _link()
+    with link.wrap_database_errors:
+        link.connection.cursor().executemany(
             _sql(
                 f'INSERT INTO {_PIECE} (iteration_id, seq, "offset", text, at) '
                 "VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
