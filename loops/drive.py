@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from django.db import transaction
 
@@ -29,6 +29,11 @@ from loops.statements import Kept
 from loops.workspaces import Base, Boundary, Tree
 
 
+class Brief(NamedTuple):
+    text: str
+    digest: str
+
+
 class Drive:
     """One slice of work on one session. Holds the folded state between iterations, so that an
     iteration costs the same whatever the log's length."""
@@ -41,8 +46,7 @@ class Drive:
         self.sight = Sight(session, equipment.workspace)
         self.fold = Fold.load(session)
         self.unjudged_at_claim: tuple[str, ...] = ()
-        self.brief = ""
-        self.brief_digest = ""
+        self.briefs: dict[Role, Brief] = {}
 
     def run(self, iterations: int | None, until: float) -> bool:
         if Iteration.objects.filter(session=self.session, ended_at=None).exists():
@@ -140,6 +144,8 @@ class Drive:
                 output.say(done.iteration, pieces)
                 self._record(done, at)
             iteration = self._next(at, recorded=done is not None, go_on=go_on)
+            if done is not None or iteration is not None:
+                statements.save_counts(self.session)
             if iteration is None:
                 self.fold.save(self.session)
             live.session_changed(self.session.pk, self.session.project_id, live.STEP)
@@ -161,7 +167,6 @@ class Drive:
         if not in_time:
             raise LeaseLost
         self.session.stepping = False
-        statements.save_counts(self.session)
 
     def _next(self, at: datetime, *, recorded: bool, go_on: bool) -> InFlight | None:
         session = self.session
@@ -201,23 +206,26 @@ class Drive:
         if not go_on:
             return None
         session.iteration_count += 1
-        statements.save_counts(session)
         self.unjudged_at_claim = self.sight.unjudged(project)
-        self._keep_brief(briefing.prompt(session, directive, self.sight, project))
+        brief = self._keep_brief(
+            directive.role, briefing.prompt(session, directive, self.sight, project)
+        )
         return statements.open_iteration(
             session,
             directive,
             self.sight.stamp(project),
             fence=self.lease.fence,
-            prompt=self.brief_digest,
+            prompt=brief.digest,
             at=at,
         )
 
-    def _keep_brief(self, brief: str) -> None:
-        if brief == self.brief:
-            return
-        self.brief, self.brief_digest = brief, sha256(brief.encode()).hexdigest()
-        statements.keep_prompt(self.brief_digest, brief)
+    def _keep_brief(self, role: Role, text: str) -> Brief:
+        """Roles take turns, and each often reads what it read last time."""
+        brief = self.briefs.get(role)
+        if brief is None or brief.text != text:
+            brief = self.briefs[role] = Brief(text, sha256(text.encode()).hexdigest())
+            statements.keep_prompt(brief.digest, text)
+        return brief
 
     def _wait(self, directive: RunRole, at: datetime) -> None:
         """Back-off or an agent's limit: the slot is free; the clock wakes the session then."""
@@ -232,7 +240,12 @@ class Drive:
         store = PieceStore(iteration)
         began = time.monotonic()
         reply, collected = turn.take(
-            iteration, self.brief, store, self.equipment, self.sight, self.lease
+            iteration,
+            self.briefs[iteration.role].text,
+            store,
+            self.equipment,
+            self.sight,
+            self.lease,
         )
         if self.lease.must_stop() and self.lease.lost:
             raise LeaseLost

@@ -21,7 +21,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -122,17 +122,18 @@ def publish(
 ) -> None:
     """Say at the commit (outside a transaction: now) what changed. All that one transaction says
     of the same topics is one message. Never raises for a broken broker."""
-    if not connection.in_atomic_block:
+    link = transaction.get_connection()
+    if not link.in_atomic_block:
         send(topics, Change(dict.fromkeys(parts), list(output)).message())
         return
-    is_waiting = any(hook[1] is _say for hook in connection.run_on_commit)
+    is_waiting = any(hook[1] is _say for hook in link.run_on_commit)
     if not is_waiting:
         _waiting.changes.clear()  # what a transaction said that was rolled back
     change = _waiting.changes.setdefault(topics, Change())
     change.parts.update(dict.fromkeys(parts))
     change.output.extend(output)
     if not is_waiting:
-        transaction.on_commit(_say, robust=True)
+        link.on_commit(_say, robust=True)
 
 
 def engine_ticked() -> None:

@@ -1,4 +1,8 @@
-"""Rows of the core app. State is folded from LogEntry; the rest is cache, lease or record."""
+"""Rows of the core app. State is folded from LogEntry; the rest is cache, lease or record.
+
+A foreign key whose table has a unique key that begins with it has no index of its own: each index
+is a page more in the commit of every iteration.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +132,9 @@ class PromptText(models.Model):
 class Iteration(models.Model):
     """One turn of one role. In flight while ended_at is null; its evidence is the log entry."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="iterations")
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="iterations", db_index=False
+    )
     number = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=_choices(Role))
     rule = models.CharField(max_length=20)
@@ -170,7 +176,9 @@ class Iteration(models.Model):
 class LogEntry(models.Model):
     """A fact the controller folds; append-only."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="log")
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="log", db_index=False
+    )
     seq = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=12)
     payload = models.JSONField()
@@ -227,7 +235,9 @@ class Answer(models.Model):
 class OutputPiece(models.Model):
     """A piece of what one iteration's agent wrote. offset: bytes of text before it."""
 
-    iteration = models.ForeignKey(Iteration, on_delete=models.CASCADE, related_name="pieces")
+    iteration = models.ForeignKey(
+        Iteration, on_delete=models.CASCADE, related_name="pieces", db_index=False
+    )
     seq = models.PositiveIntegerField()
     offset = models.PositiveBigIntegerField()
     text = models.TextField()

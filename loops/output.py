@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
 from django.db import connection, transaction
@@ -18,20 +17,20 @@ class PieceStore:
 
     def __init__(self, iteration: InFlight) -> None:
         self._iteration = iteration
-        self._finishing = threading.Event()
+        self._is_finishing = False
         self._held: list[Kept] = []
 
     def __call__(self, pieces: Iterable[Piece]) -> None:
         at = moment.now()
         rows = [Kept(p.number, p.offset, p.text, at) for p in pieces]
-        if self._finishing.is_set():
+        if self._is_finishing:
             self._held += rows
         else:
             _write(self._iteration, rows)
             say(self._iteration, rows)
 
     def finish(self) -> None:
-        self._finishing.set()
+        self._is_finishing = True
 
     def held(self) -> list[Kept]:
         return self._held

@@ -87,6 +87,7 @@ def refresh(project: Project) -> None:
 
 
 def save_counts(session: Session) -> None:
+    """What append(), a claim and a record changed in `session`."""
     _change(
         f"UPDATE {_SESSION} SET log_seq = %s, iteration_count = %s, stepping = %s WHERE id = %s",
         session.log_seq,
