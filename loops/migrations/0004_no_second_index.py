@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('loops', '0002_login_link'),
+        ('loops', '0003_longer_pattern_names'),
     ]
 
     operations = [
