@@ -15,7 +15,8 @@ from loops.workspaces.clone import CloneMaker
 from loops.workspaces.confined_git import BrokenClone, CloneGit, Head
 from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
-from loops.workspaces.scan import Memory, Scanner
+from loops.workspaces.memory import Memory
+from loops.workspaces.scan import Scanner
 from loops.workspaces.store import Store
 from loops.workspaces.values import Confine, Tree, Unusable
 
@@ -71,7 +72,8 @@ class Stamper:
             )
         state.head, state.head_ref, state.kept_rev = head.commit, head.ref, rev
         write_json(self.engine / "state.json", asdict(state))
-        self.scanner.remember(state.kept)
+        if state.memory.indexed == rev:
+            self.scanner.remember(state.kept)
         return Tree(rev, head.commit)
 
     def _scan(self, head: str, state: State) -> str:
