@@ -30,6 +30,8 @@ class Overlay:
     def __init__(self, store: Store, files: TreeFiles) -> None:
         self._store = store
         self._files = files
+        self._tree = ""
+        self._texts: dict[bytes, bytes] = {}
 
     def suits(self, paths: Collection[bytes], most_bytes: int) -> bool:
         """Are these few enough, together small enough, and plainly named?"""
@@ -44,8 +46,7 @@ class Overlay:
             return tree
         pack = _Pack("sha1" if len(tree) == 40 else "sha256")
         folders = {folder for path in paths for folder in _above(path)}
-        found = self._store.folders(tree, folders)
-        held = {f: _parse(found.get(f, b""), pack.id_size) for f in folders}
+        held = {f: _parse(text, pack.id_size) for f, text in self._read(tree, folders).items()}
         for path in paths:
             folder, _, name = path.rpartition(b"/")
             held[folder].pop(name, None)
@@ -59,6 +60,17 @@ class Overlay:
             pack.write(file)
             self._store.receive_own(file)
         return root.hex()
+
+    def _read(self, tree: str, folders: set[bytes]) -> dict[bytes, bytes]:
+        """git's text of each folder in `tree`, b"" if it is none; the index's tree is asked for
+        the same ones again and again."""
+        if tree != self._tree:
+            self._tree, self._texts = tree, {}
+        new = folders - self._texts.keys()
+        if new:
+            found = self._store.folders(tree, new)
+            self._texts |= {folder: found.get(folder, b"") for folder in new}
+        return {folder: self._texts[folder] for folder in folders}
 
     @staticmethod
     def _join(held: dict[bytes, Entries], pack: _Pack) -> bytes:

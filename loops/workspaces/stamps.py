@@ -64,12 +64,10 @@ class Stamper:
         if (head.commit, rev) != (state.head, state.kept_rev):
             parents = [state.kept, head.commit] if state.kept else [head.commit]
             state.kept = self.store.keep(rev, parents, f"Snapshot of {self._ref}")
-            self.store.set_refs(
-                {
-                    f"refs/loopwatch/{self._ref}/snapshots": state.kept,
-                    f"refs/heads/{self.branch}": head.commit,
-                }
-            )
+            refs = {f"refs/loopwatch/{self._ref}/snapshots": state.kept}
+            if head.commit != state.head:
+                refs[f"refs/heads/{self.branch}"] = head.commit
+            self.store.set_refs(refs)
         state.head, state.head_ref, state.kept_rev = head.commit, head.ref, rev
         write_json(self.engine / "state.json", asdict(state))
         if state.memory.indexed == rev:
