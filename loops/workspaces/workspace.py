@@ -132,6 +132,9 @@ class Workspace:
     def missing(self, commits: Iterable[str], head: str) -> frozenset[str]:
         """Those of `commits` (ids as agents gave them) that are neither in `head` nor have a
         commit of equal patch-id there."""
+        commits = tuple(commits)
+        if not commits:
+            return frozenset()
         with _told("The session's commits cannot be compared"), self._stamper.locked():
             full = {name: self._stamper.known(name) for name in commits}
             away = self._store.not_in(set(filter(None, full.values())), head, self._stamper.base())
