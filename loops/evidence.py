@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loops.agents.base import Reply
-from loops.engine.values import Evidence, Role
+from loops.engine.contracts import Report
+from loops.engine.values import Evidence, Role, Verdict
 from loops.in_flight import InFlight
 from loops.interface import Collected
 from loops.sight import Sight
@@ -62,12 +63,22 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
         guidance=did.guidance,
         script_exit=happened.script_exit,
         plan=happened.collected.plan,
-        report=happened.collected.report,
+        report=_report(happened),
         active_seconds=round(happened.active_seconds, 3),
         tokens=reply.tokens,
         money=reply.money,
         notes=_notes(happened),
     )
+
+
+def _report(happened: Happened) -> Report | None:
+    """A verifier that changed what it judged has judged something else."""
+    report, spoiled = happened.collected.report, happened.boundary.spoiled
+    if report is None or not spoiled:
+        return report
+    what = ", ".join(spoiled[:10])
+    feedback = f"It changed what it was to judge ({what}), so its verdict does not count."
+    return Report(status=Verdict.UNCERTAIN, feedback=feedback)
 
 
 def _notes(happened: Happened) -> tuple[str, ...]:

@@ -176,3 +176,15 @@ def test_a_thinker_without_a_plan_is_asked_about_never_guessed(new_session):
     session = run(new_session(**v.feedback_config()), world)
     assert question(session).kind == "infrastructure"
     assert set(played(session)) == {"thinker:INTERRUPTED"}
+
+
+def test_a_verifier_that_mends_the_tree_itself_has_not_judged_it(new_session):
+    def mend_and_approve(tools):
+        v.builder(tools)
+        v.builder(tools)
+        v.judge(tools)
+
+    world = World({Role.MAKER: v.idle, "judge": mend_and_approve}, bad_files())
+    session = run(new_session(**v.maker_config()), world)
+    assert question(session).kind == "uncertain"
+    assert world.workspace.files["a.txt"] == "bad"

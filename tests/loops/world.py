@@ -57,10 +57,12 @@ class MemoryWorkspace:
 
     def boundary(self, before: Tree, *, number: int, may_change: bool, done_signalled: bool):
         notes: tuple[str, ...] = ()
+        spoiled: tuple[str, ...] = ()
         old = self.trees[before.rev]
         if not may_change and (self.files != old or self.head != before.head):
             self.files, self.head = dict(old), before.head
             notes = ("Changes of this role were reverted.",)
+            spoiled = ("a.txt",)
         committed = self.commits[self.head][1]
         fresh = {p for p in self.files if p not in old and p not in committed}
         if done_signalled:
@@ -78,6 +80,7 @@ class MemoryWorkspace:
             changed_paths=tuple(changed),
             moved=tuple(sorted(fresh)) if done_signalled else (),
             restored=(),
+            spoiled=spoiled,
             notes=notes,
         )
 
