@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from loops.engine import feedback_rules, rules
+from loops.engine import feedback_rules, maker_rules, rules
 
 _TEXTS: dict[str, str] = {
-    rule.value: text for texts in (rules.TEXT, feedback_rules.TEXT) for rule, text in texts.items()
+    rule.value: text
+    for texts in (rules.TEXT, feedback_rules.TEXT, maker_rules.TEXT)
+    for rule, text in texts.items()
 }
 
 
