@@ -150,7 +150,7 @@ def _mini(outcome: Outcome | None) -> tuple[str, int]:
             return "c-lim", _MIDDLE
         case Outcome.CONFLICT:
             return "c-warn", _MIDDLE
-        case Outcome.COACH:
+        case Outcome.COACH | Outcome.PLAN:
             return "c-acc", _SMALL
         case Outcome.STALL | Outcome.REVIEW_STALL | Outcome.INTERRUPTED:
             return "c-hatch", _SMALL

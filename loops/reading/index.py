@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from loops.engine.values import EndReason, Outcome, Role, State
+from loops.engine.values import EndReason, Outcome, Pattern, Role, State
 from loops.models import LogEntry, Session
 from loops.pages.index import LoopGroup, LoopRow, MiniStrip, ProjectRow, Spent, mini_strip
 from loops.pages.limits import Budget, nearest
@@ -68,12 +68,19 @@ def loop_row(reading: Reading, *, waits: str = "") -> LoopRow:
         chip=_chip(reading),
         now=now,
         sub=sub,
-        remains=remains(reading),
+        remains=_remains(reading),
         cost=spent(reading),
         strip=_strip(reading),
-        streak=reading.fold.state.streak if reading.fold else None,
+        streak=getattr(reading.fold.state, "streak", None) if reading.fold else None,
         limit=_nearest(reading),
     )
+
+
+def _remains(reading: Reading) -> str:
+    is_judged = reading.session.pattern != Pattern.SINGLE_THREAD.value
+    if is_judged and reading.fold is not None and not reading.is_ended:
+        return "an OK verdict"
+    return remains(reading)
 
 
 def _chip(reading: Reading) -> Chip:

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from loops.engine.bounds import worst_case
-from loops.engine.values import State
+from loops.engine.values import Pattern, State
 from loops.forms import NewSessionForm
 from loops.models import Agent, Session
 from loops.pages.new_session import BoundPart, NewSessionPage, PreflightPart
@@ -78,7 +78,9 @@ def new_session_page(
         index=links.INDEX,
         bound=bound_part(form),
         preflight=preflight_part(project, look),
-        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS),
+        ends=tuple(
+            replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]
+        ),
         family=_family(form),
         look=token,
         new_agent=links.NEW_AGENT,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from escalations.forms import DecisionForm
 from escalations.pages import queue as q
-from loops.engine.values import Choice, EndReason, Outcome, Role, State
+from loops.engine.values import Choice, EndReason, Outcome, Pattern, Role, State
 from loops.forms import NewSessionForm
 from loops.pages import index as i
 from loops.pages import new_session as n
@@ -224,7 +224,7 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
             failed_command="pytest -q",
             tail="tests/test_cli.py F.......                                   [100%]\nFAILED tests/test_cli.py::test_auto_delimiter - KeyError: 'auto'\n1 failed, 213 passed, 1 skipped in 70.91s",
         ),
-        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS),
+        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]),
         family=CheckLine(tone="ok", icon="shield", text="Worker and reviewer come from different model families."),
     )  # fmt: skip
 

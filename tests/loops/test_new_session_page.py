@@ -130,7 +130,7 @@ def test_a_look_that_was_not_ours_counts_as_none(operator, ours):
         ({"iterations": "0"}, "is a whole number from 1; zero and nothing are refused"),
         ({"iterations": ""}, "“Iterations” is missing."),
         ({"no_tokens": ""}, "Give a number, or tick that there is no limit."),
-        ({"money": "5", "no_money": ""}, "add a token limit"),
+        ({"money": "5", "no_money": ""}, "a token limit too"),
         ({"goal": " ", "scope": "none"}, "needs a goal"),
         ({"scope": "chosen"}, "Choose at least one"),
         ({"done_mode": "script"}, "Name the script"),
