@@ -7,10 +7,10 @@ no style attribute is needed). The iteration list beside it is its text form.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from loops.engine.values import Outcome, Role
+from loops.engine.values import Outcome, Role, Verdict
 from loops.pages.states import outcome_chip, role_word
 from tracker.pages.words import duration, plural
 
@@ -18,6 +18,8 @@ WIDTH, LEFT, RIGHT = 1324.0, 84.0, 1310.0
 LANE_TOP, LANE_STEP, BLOCK_HEIGHT = 22.0, 22.0, 17.0
 GLYPH_ROOM, GAP, THINNEST = 11.0, 1.5, 2.0
 CHART_HEIGHT, LABEL_CHAR = 39.0, 6.2
+LONGEST_LANE = 12  # characters
+BEST_SCORE = 10
 
 _STEPS = tuple(
     timedelta(seconds=one)
@@ -32,13 +34,21 @@ _TONES = {
     Outcome.REVIEW_STALL: ("c-hatch", ""),
     Outcome.INTERRUPTED: ("c-hatch", ""),
     Outcome.COACH: ("c-acc", ""),
+    Outcome.PLAN: ("c-acc", ""),
+}
+_VERDICTS = {
+    Verdict.OK: ("c-ok", "check"),
+    Verdict.FAIL: ("c-bad", "\u00d7"),
+    Verdict.UNCERTAIN: ("c-warn", "?"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One iteration to draw. ended_at and outcome are None while it runs. findings: new bugs of a
-    review. guidance: number of the version a coach wrote. href: its row or page."""
+    review. guidance: number of the version a coach wrote. href: its row or page. agent: which
+    worker or verifier, "" where one agent plays the role. verdict: what a verifier said. attempt:
+    which one it made, 0 = none."""
 
     number: int
     role: Role
@@ -48,6 +58,13 @@ class Turn:
     href: str
     findings: int = 0
     guidance: int | None = None
+    agent: str = ""
+    verdict: Verdict | None = None
+    attempt: int = 0
+
+    @property
+    def who(self) -> str:
+        return f"{role_word(self.role)} {self.agent}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +78,7 @@ class HumanChange:
 
 @dataclass(frozen=True, slots=True)
 class OpenBugs:
-    """From `at` on, `count` code bugs are open."""
+    """From `at` on, `count` code bugs are open; or the score of the last attempt is `count`."""
 
     at: datetime
     count: int
@@ -123,7 +140,8 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BurnDown:
-    """area and line: path data. levels: (y, count) of the scale. dot: x, y and value at the end."""
+    """area and line: path data. levels: (y, count) of the scale. dot: x, y and value at the end.
+    name: what is counted, in two lines."""
 
     area: str
     line: str
@@ -133,11 +151,13 @@ class BurnDown:
     dot_x: float
     dot_y: float
     now: int
+    name: tuple[str, str] = ("Open", "code bugs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Part loops/_timeline.html. title and desc are read out instead of the drawing."""
+    """Part loops/_timeline.html. title and desc are read out instead of the drawing. is_judged: the
+    curve is the score of the attempts and the marks are verdicts."""
 
     count: int
     title: str
@@ -150,6 +170,7 @@ class Timeline:
     burn: BurnDown
     width: float = WIDTH
     left: float = LEFT
+    is_judged: bool = False
 
 
 def timeline(
@@ -159,28 +180,61 @@ def timeline(
     changes: Sequence[HumanChange],
     open_bugs: Sequence[OpenBugs],
     now: datetime,
+    workers: Sequence[str] = (),
 ) -> Timeline:
     """Lay the strip out. Times in the reader's zone, turns in order of their start; `now` is the
-    right edge: the present, or the session's end."""
+    right edge: the present, or the session's end. workers: each gets a lane of its own."""
     start = min([turn.started_at for turn in turns[:1]] + [now])
     scale = _Scale(start, max(now, start + timedelta(seconds=1)))
+    places = _places(roles, workers)
     lanes = tuple(
-        Lane(role_word(role), LANE_TOP + LANE_STEP * row) for row, role in enumerate(roles)
+        Lane(_lane_name(role, name), LANE_TOP + LANE_STEP * row)
+        for row, (role, name) in enumerate(places)
     )
-    rows = {role: lane.y for role, lane in zip(roles, lanes, strict=True)}
+    rows = {place: lane.y for place, lane in zip(places, lanes, strict=True)}
     top = LANE_TOP + LANE_STEP * len(lanes) + 17
-    burn = _burn_down(open_bugs, scale, top)
+    is_judged = Role.VERIFIER in roles
+    burn = _burn_down(open_bugs, scale, top, most=BEST_SCORE if is_judged else 1)
+    if is_judged:
+        burn = replace(burn, name=("Score of", "attempts"))
     return Timeline(
         count=len(turns),
-        title=f"Iterations by role, and open code bugs, {start:%H:%M} to {now:%H:%M}",
-        desc=_description(turns, open_bugs),
+        title=f"Iterations by role, and {' '.join(burn.name).lower()}, "
+        f"{start:%H:%M} to {now:%H:%M}",
+        desc=_of_attempts(turns) if is_judged else _description(turns, open_bugs),
         height=top + CHART_HEIGHT + 18,
         lanes=lanes,
-        blocks=tuple(_block(turn, scale, rows) for turn in turns if turn.role in rows),
+        blocks=tuple(
+            _block(turn, scale, rows[place])
+            for turn in turns
+            if (place := _place(turn, workers)) in rows
+        ),
         ticks=_ticks(scale),
         flags=_flags(changes, scale),
         burn=burn,
+        is_judged=is_judged,
     )
+
+
+Place = tuple[Role, str]
+
+
+def _places(roles: Sequence[Role], workers: Sequence[str]) -> list[Place]:
+    found: list[Place] = []
+    for role in roles:
+        found += [(role, name) for name in (workers if role is Role.WORKER and workers else ("",))]
+    return found
+
+
+def _place(turn: Turn, workers: Sequence[str]) -> Place:
+    return turn.role, turn.agent if turn.role is Role.WORKER and workers else ""
+
+
+def _lane_name(role: Role, name: str) -> str:
+    """A worker's own name, cut to the room beside the lanes."""
+    if name:
+        return name if len(name) <= LONGEST_LANE else f"{name[: LONGEST_LANE - 1]}…"
+    return "Verifiers" if role is Role.VERIFIER else role_word(role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,22 +247,28 @@ class _Scale:
         return round(LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, share)), 1)
 
 
-def _block(turn: Turn, scale: _Scale, rows: dict[Role, float]) -> Block:
+def _block(turn: Turn, scale: _Scale, y: float) -> Block:
     x = scale.x(turn.started_at)
     width = max(THINNEST, round(scale.x(turn.ended_at or scale.end) - x - GAP, 1))
     tone, glyph = _look(turn)
     if turn.role is Role.COACH:
         width = min(width, 5.0)
-    word = outcome_chip(turn.outcome, findings=turn.findings, guidance=turn.guidance).word
+    word = outcome_chip(
+        turn.outcome,
+        findings=turn.findings,
+        guidance=turn.guidance,
+        verdict=turn.verdict,
+        attempt=turn.attempt,
+    ).word
     spent = duration(((turn.ended_at or scale.end) - turn.started_at).total_seconds())
     return Block(
         x=x,
-        y=rows[turn.role],
+        y=y,
         width=width,
         tone=tone,
         glyph=glyph if width >= GLYPH_ROOM - 3 else "",
         aside=f"v{turn.guidance}" if turn.guidance else "",
-        title=f"{turn.number}: {role_word(turn.role)}, {word}, {spent}",
+        title=f"{turn.number}: {turn.who}, {word}, {spent}",
         href=turn.href,
     )
 
@@ -216,6 +276,8 @@ def _block(turn: Turn, scale: _Scale, rows: dict[Role, float]) -> Block:
 def _look(turn: Turn) -> tuple[str, str]:
     if turn.outcome is None:
         return "c-run", ""
+    if turn.outcome is Outcome.VERDICT and turn.verdict is not None:
+        return _VERDICTS[turn.verdict]
     if turn.outcome is Outcome.REVIEW_BUGS:
         return "c-bad", str(turn.findings) if turn.findings else "!"
     return _TONES.get(turn.outcome, ("c-work", ""))
@@ -256,9 +318,10 @@ def _flags(changes: Sequence[HumanChange], scale: _Scale) -> tuple[Flag, ...]:
     return tuple(flags)
 
 
-def _burn_down(points: Sequence[OpenBugs], scale: _Scale, top: float) -> BurnDown:
+def _burn_down(points: Sequence[OpenBugs], scale: _Scale, top: float, *, most: int) -> BurnDown:
+    """most: the least that the scale goes up to."""
     base = top + CHART_HEIGHT
-    peak = max([point.count for point in points] + [1])
+    peak = max([point.count for point in points] + [most])
     unit = CHART_HEIGHT / peak
 
     def y(count: int) -> float:
@@ -279,6 +342,21 @@ def _burn_down(points: Sequence[OpenBugs], scale: _Scale, top: float) -> BurnDow
         dot_x=scale.x(scale.end),
         dot_y=y(count),
         now=count,
+    )
+
+
+def _of_attempts(turns: Sequence[Turn]) -> str:
+    made = sum(bool(turn.attempt) for turn in turns)
+    said = [turn.verdict for turn in turns if turn.verdict is not None]
+    told = ", ".join(
+        f"{said.count(one)} {one.value if one is Verdict.OK else one.value.lower()}"
+        for one in Verdict
+        if one in said
+    )
+    return (
+        f"{plural(len(turns), 'iteration')}, {plural(made, 'attempt')}, "
+        f"{plural(len(said), 'verdict')}{': ' if told else ''}{told}. "
+        "The same data is in the iteration list."
     )
 
 
