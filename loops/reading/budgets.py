@@ -98,7 +98,9 @@ def cost_part(reading: Reading) -> CostPart:
             by_agent.setdefault((Role(one.role), one.agent), []).append(reading.noted[one.number])
     rows = tuple(
         RoleCost(
-            f"{role_word(role)} {name}".rstrip(), agent_name(reading.agent_of(role, name)), cost(used)
+            f"{role_word(role)} {name}".rstrip(),
+            agent_name(reading.agent_of(role, name)),
+            cost(used),
         )
         for (role, name), used in by_agent.items()
     )

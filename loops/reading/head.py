@@ -105,7 +105,9 @@ def _facts(reading: Reading) -> tuple[str, ...]:
     at, verb = (
         (session.started_at, "Started") if session.started_at else (session.created_at, "Made")
     )
-    return *_pattern_facts(reading), f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
+    return *_pattern_facts(
+        reading
+    ), f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
 
 
 def _pattern_facts(reading: Reading) -> tuple[str, ...]:

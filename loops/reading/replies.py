@@ -166,7 +166,9 @@ def _contradiction(report: Report) -> str:
     if report.recommended_action is None:
         return "It failed the attempt and recommends nothing. That counts as Retry, and is logged."
     if report.recommended_action is Action.FINISH:
-        return "It failed the attempt and recommends to finish. That counts as Retry, and is logged."
+        return (
+            "It failed the attempt and recommends to finish. That counts as Retry, and is logged."
+        )
     return ""
 
 

@@ -227,5 +227,3 @@ def _best(state: Any) -> str:
     by = f" by {best.worker}" if getattr(best, "worker", "") else ""
     score = f", score {best.score} of 10" if best.score else ", no score"
     return f"Attempt {best.attempt}{by}{score}"
-
-
