@@ -11,20 +11,26 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from loops.engine.values import Outcome, Role, Verdict
+from loops.pages.axis import (
+    CHART_HEIGHT,
+    LEFT,
+    WIDTH,
+    BurnDown,
+    OpenBugs,
+    Scale,
+    Tick,
+    burn_down,
+    ticks,
+)
 from loops.pages.states import outcome_chip, role_word
 from tracker.pages.words import duration, plural
 
-WIDTH, LEFT, RIGHT = 1324.0, 84.0, 1310.0
 LANE_TOP, LANE_STEP, BLOCK_HEIGHT = 22.0, 22.0, 17.0
 GLYPH_ROOM, GAP, THINNEST = 11.0, 1.5, 2.0
-CHART_HEIGHT, LABEL_CHAR = 39.0, 6.2
+LABEL_CHAR = 6.2
 LONGEST_LANE = 12  # characters
 BEST_SCORE = 10
 
-_STEPS = tuple(
-    timedelta(seconds=one)
-    for one in (5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
-)
 _TONES = {
     Outcome.DONE: ("c-ok", "check"),
     Outcome.CONFLICT: ("c-warn", "!"),
@@ -76,14 +82,6 @@ class HumanChange:
     href: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenBugs:
-    """From `at` on, `count` code bugs are open; or the score of the last attempt is `count`."""
-
-    at: datetime
-    count: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """A rectangle that links to its iteration. glyph: "check" draws the check mark, another text
@@ -116,17 +114,6 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A time on the axis; is_now marks the newest moment."""
-
-    x: float
-    text: str
-    anchor: str
-    has_line: bool = True
-    is_now: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Flag:
     """A human change; text is "" where its label would cover another one (the title keeps it)."""
 
@@ -136,22 +123,6 @@ class Flag:
     anchor: str
     text_x: float
     href: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BurnDown:
-    """area and line: path data. levels: (y, count) of the scale. dot: x, y and value at the end.
-    name: what is counted, in two lines."""
-
-    area: str
-    line: str
-    levels: tuple[tuple[float, int], ...]
-    top: float
-    base: float
-    dot_x: float
-    dot_y: float
-    now: int
-    name: tuple[str, str] = ("Open", "code bugs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +156,7 @@ def timeline(
     """Lay the strip out. Times in the reader's zone, turns in order of their start; `now` is the
     right edge: the present, or the session's end. workers: each gets a lane of its own."""
     start = min([turn.started_at for turn in turns[:1]] + [now])
-    scale = _Scale(start, max(now, start + timedelta(seconds=1)))
+    scale = Scale(start, max(now, start + timedelta(seconds=1)))
     places = _places(roles, workers)
     lanes = tuple(
         Lane(_lane_name(role, name), LANE_TOP + LANE_STEP * row)
@@ -194,7 +165,7 @@ def timeline(
     rows = {place: lane.y for place, lane in zip(places, lanes, strict=True)}
     top = LANE_TOP + LANE_STEP * len(lanes) + 17
     is_judged = Role.VERIFIER in roles
-    burn = _burn_down(open_bugs, scale, top, most=BEST_SCORE if is_judged else 1)
+    burn = burn_down(open_bugs, scale, top, most=BEST_SCORE if is_judged else 1)
     if is_judged:
         burn = replace(burn, name=("Score of", "attempts"))
     return Timeline(
@@ -209,7 +180,7 @@ def timeline(
             for turn in turns
             if (place := _place(turn, workers)) in rows
         ),
-        ticks=_ticks(scale),
+        ticks=ticks(scale),
         flags=_flags(changes, scale),
         burn=burn,
         is_judged=is_judged,
@@ -237,17 +208,7 @@ def _lane_name(role: Role, name: str) -> str:
     return "Verifiers" if role is Role.VERIFIER else role_word(role)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    start: datetime
-    end: datetime
-
-    def x(self, at: datetime) -> float:
-        share = (at - self.start) / (self.end - self.start)
-        return round(LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, share)), 1)
-
-
-def _block(turn: Turn, scale: _Scale, y: float) -> Block:
+def _block(turn: Turn, scale: Scale, y: float) -> Block:
     x = scale.x(turn.started_at)
     width = max(THINNEST, round(scale.x(turn.ended_at or scale.end) - x - GAP, 1))
     tone, glyph = _look(turn)
@@ -283,23 +244,7 @@ def _look(turn: Turn) -> tuple[str, str]:
     return _TONES.get(turn.outcome, ("c-work", ""))
 
 
-def _ticks(scale: _Scale) -> tuple[Tick, ...]:
-    span = scale.end - scale.start
-    step = next((one for one in _STEPS if span / one <= 9), _STEPS[-1])
-    form, room = ("%H:%M:%S", 86) if step < timedelta(minutes=1) else ("%H:%M", 60)
-    ticks = [Tick(scale.x(scale.start), f"{scale.start:{form}}", "start", has_line=False)]
-    midnight = scale.start.replace(hour=0, minute=0, second=0, microsecond=0)
-    at = midnight + step * ((scale.start - midnight) // step + 1)
-    while at < scale.end:
-        x = scale.x(at)
-        roomy = x - LEFT > room and WIDTH - x > room  # beside the labels at both ends
-        ticks.append(Tick(x, f"{at:{form}}" if roomy else "", "middle"))
-        at += step
-    ticks.append(Tick(WIDTH, f"{scale.end:{form}}", "end", has_line=False, is_now=True))
-    return tuple(ticks)
-
-
-def _flags(changes: Sequence[HumanChange], scale: _Scale) -> tuple[Flag, ...]:
+def _flags(changes: Sequence[HumanChange], scale: Scale) -> tuple[Flag, ...]:
     flags: list[Flag] = []
     free_from = 0.0
     for change in sorted(changes, key=lambda one: one.at):
@@ -316,33 +261,6 @@ def _flags(changes: Sequence[HumanChange], scale: _Scale) -> tuple[Flag, ...]:
             flags.append(Flag(x, "", title, "start", x, change.href))
             free_from = max(free_from, x + 6)
     return tuple(flags)
-
-
-def _burn_down(points: Sequence[OpenBugs], scale: _Scale, top: float, *, most: int) -> BurnDown:
-    """most: the least that the scale goes up to."""
-    base = top + CHART_HEIGHT
-    peak = max([point.count for point in points] + [most])
-    unit = CHART_HEIGHT / peak
-
-    def y(count: int) -> float:
-        return round(base - unit * count, 1)
-
-    path, count = f"M{LEFT} {y(0)}", 0
-    for point in sorted(points, key=lambda one: one.at):
-        path += f"H{scale.x(point.at)}V{y(point.count)}"
-        count = point.count
-    line = f"{path}H{scale.x(scale.end)}"
-    middle = ((y(peak // 2), peak // 2),) if peak >= 8 else ()
-    return BurnDown(
-        area=f"{line}V{base}H{LEFT}Z",
-        line=line,
-        levels=((y(0), 0), *middle, (y(peak), peak)),
-        top=top,
-        base=base,
-        dot_x=scale.x(scale.end),
-        dot_y=y(count),
-        now=count,
-    )
 
 
 def _of_attempts(turns: Sequence[Turn]) -> str:

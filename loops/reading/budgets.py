@@ -132,8 +132,7 @@ def cost(used: list[Noted]) -> str:
 
 
 def agent_name(frozen: dict[str, Any]) -> str:
-    """The stored agent whose settings a session froze, else the program it runs; "" for {}, somebody
-    who has gone."""
+    """The stored agent whose settings a session froze, else the program it runs; "" for {}."""
     if not frozen:
         return ""
     for name, settings in Agent.objects.order_by("name").values_list("name", "settings"):

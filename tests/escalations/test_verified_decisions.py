@@ -1,4 +1,4 @@
-"""Each decision of RULES 6 through the page's form, without a script, in sessions with verifiers."""
+"""Each decision of RULES 6 by the page's form, without a script, in sessions with verifiers."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def exhausted(new_session, world, run):
 
 @pytest.fixture
 def doubtful(new_session, world, run):
-    """Maker-Verifier: two verifiers failed one attempt, the second of them is unsure of the next."""
+    """Maker-Verifier: two verifiers failed one attempt, the second is unsure of the next."""
     verifiers = [v.verifier("tests", mechanical=True), v.verifier("contract")]
     said = iter(("FAIL", "UNCERTAIN", "UNCERTAIN"))
 
