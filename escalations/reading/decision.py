@@ -38,14 +38,14 @@ def options(escalation: Escalation, reading: Reading, *, is_shown: bool) -> tupl
 def _option(escalation: Escalation, choice: Choice, reading: Reading, *, is_shown: bool) -> Option:
     ref = f"S-{escalation.session_id}"
     reason_not = _UNSEEN if choice is Choice.APPROVE and not is_shown else ""
-    gate = words.gate_words(choice, gate_of(escalation, reading))
-    is_gate = escalation.kind == Kind.GATE.value and gate
+    role, _, name = gate_of(escalation, reading).partition(" ")
+    gate = words.gate_words(choice, f"{role} {name}".rstrip()) if role else ""
     button = words.button(choice, ref, has_amount=_limit(escalation) != "")
     return Option(
         choice=choice,
-        word=gate if is_gate else words.CHOICES[choice],
+        word=gate or words.CHOICES[choice],
         why=questions.effect(Kind(escalation.kind), choice, Pattern(escalation.session.pattern)),
-        button=f"{gate}, resume {ref}" if is_gate else button,
+        button=words.gate_words(choice, role) if gate else button,
         key=words.KEYS.get(choice, ""),
         reason_not=reason_not,
         growth=growth(escalation, choice, reading),

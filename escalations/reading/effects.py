@@ -23,7 +23,11 @@ def growth(escalation: Escalation, choice: Choice, reading: Reading) -> str:
     if choice not in _ONE_MORE:
         return ""
     then = _then(escalation, choice, reading)
-    return "" if then is None else f"At most {plural(then, 'more attempt')} then, {now} without it."
+    if then is None:
+        return ""
+    if then == now:
+        return f"At most {plural(then, 'more attempt')}, as before."
+    return f"At most {plural(then, 'more attempt')} then, {now} without it."
 
 
 def _then(escalation: Escalation, choice: Choice, reading: Reading) -> int | None:

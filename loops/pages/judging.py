@@ -98,7 +98,7 @@ class Counter:
 class StandingPart:
     """lead and lines: why it is not done, or why it counts as done. plan: "Plan 2", linked to the
     iteration that made it; version: "Criteria, version 2". outdated: the sentence when they are out
-    of date. now: what is due, in words. said: each verifier on the current attempt."""
+    of date. now: what is due, in words. said_on: the last attempt; said: each verifier on it."""
 
     lead: str
     lines: tuple[CheckLine, ...]
@@ -107,6 +107,7 @@ class StandingPart:
     outdated: str = ""
     criteria: tuple[CriterionLine, ...] = ()
     now: str = ""
+    said_on: str = ""
     said: tuple[tuple[str, Chip], ...] = ()
     counters: tuple[Counter, ...] = ()
     bound: str = ""

@@ -9,6 +9,7 @@ from loops.engine.contracts import Criterion, Plan, Report
 from loops.engine.feedback_plans import plan_defect
 from loops.engine.feedback_state import FeedbackState
 from loops.engine.rule_texts import rule_text
+from loops.engine.run_state import Step
 from loops.engine.values import Action, AskHuman, Evidence, FailureType, Recorded, Verdict
 from loops.models import Iteration
 from loops.pages.judging import Fired, JudgedLine, PlanPart, VerdictPart
@@ -32,6 +33,7 @@ _ADVICE = {
     Action.REASSIGN: "Reassign to another worker",
     Action.REPLAN: "Replan",
 }
+_COUNTS = "Where its word decides, that counts as Retry and is logged."
 _IN_FORCE = Chip("ok", "check", "In force")
 _REPLACED = Chip("off", "undo", "Replaced")
 _DRAFT = Chip("off", "pencil", "Draft")
@@ -164,11 +166,9 @@ def _contradiction(report: Report) -> str:
     if report.status is not Verdict.FAIL:
         return ""
     if report.recommended_action is None:
-        return "It failed the attempt and recommends nothing. That counts as Retry, and is logged."
+        return f"It failed the attempt and recommends nothing. {_COUNTS}"
     if report.recommended_action is Action.FINISH:
-        return (
-            "It failed the attempt and recommends to finish. That counts as Retry, and is logged."
-        )
+        return f"It failed the attempt and recommends to finish, a contradiction. {_COUNTS}"
     return ""
 
 
@@ -180,7 +180,7 @@ def _made(after: Any) -> tuple[Fired, ...]:
         return (_fired(after.end.rule, after.end.sentence),)
     if after.question is not None:
         return (_fired(after.question.rule, after.question.question),)
-    step = _fired(after.step.rule, _sentence(after.step.reason))
+    step = _fired(after.step.rule, f"{_sentence(after.step.reason)} {_next(after.step)}")
     if isinstance(directive, AskHuman):
         return (step, _fired(directive.rule, directive.question))
     return (step,)
@@ -190,11 +190,15 @@ def _fired(rule: str, why: str) -> Fired:
     return Fired(str(rule), rule_text(rule), why)
 
 
+def _next(step: Step) -> str:
+    return f"Next: {step.role.value} {step.agent}".rstrip() + "."
+
+
 def _sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:]}."
 
 
 def _note(evidence: Evidence, report: Report) -> str:
-    if evidence.report is None or report is evidence.report:
+    if evidence.report is None or report == evidence.report:
         return ""
     return "What it handed in does not count: the iteration failed or judged another tree."

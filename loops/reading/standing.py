@@ -11,7 +11,7 @@ from loops.engine.feedback import is_out_of_date
 from loops.engine.feedback_state import FeedbackState
 from loops.engine.maker_state import MakerState
 from loops.engine.rule_texts import rule_text
-from loops.engine.values import EndReason, Outcome, Policy, Role
+from loops.engine.values import EndReason, Outcome, Policy, Role, State
 from loops.models import LogEntry
 from loops.pages.judging import Counter, CriterionLine, StandingPart
 from loops.pages.states import role_word, verdict_chip
@@ -39,6 +39,7 @@ def standing_part(reading: Reading) -> StandingPart:
         outdated=_outdated(state),
         criteria=criteria_lines(reading, state.criteria, since=_frozen_at(state)),
         now="" if reading.is_ended else _now(reading, state),
+        said_on=_latest(state),
         said=_said(reading, state),
         counters=_of_feedback(state) if is_feedback else _of_maker(state),
         bound=bound(reading),
@@ -150,18 +151,23 @@ def _now(reading: Reading, state: Any) -> str:
     """Which attempt, by whom, and what is due."""
     step = state.step
     who = f"{role_word(step.role)} {step.agent}".rstrip()
-    running = reading.running
-    verb = "works on" if step.role is not Role.VERIFIER else "judges"
-    due = f"{who} {verb} it now" if running else f"next is {who}"
-    if reading.running is None and state.question is not None:
-        due = "a person is asked"
+    if reading.running is not None and step.role is Role.THINKER:
+        return "The thinker is planning."
+    if reading.running is not None and step.role is not Role.VERIFIER:
+        return f"Attempt {state.attempts + 1} is being made by {step.agent or 'the maker'}."
+    if reading.running is not None:
+        due = f"{who} judges it now"
+    else:
+        due = "a person is asked" if reading.state is State.WAITING_HUMAN else f"next is {who}"
+    return f"{_latest(state) or 'No attempt yet'}; {due}."
+
+
+def _latest(state: Any) -> str:
+    """The last attempt that ran and who made it; "" before the first."""
     if not state.attempts:
-        first = "No attempt yet"
-        return f"{first}; {who} is at it." if running else f"{first}; {due}."
-    by = f" by {state.worker}" if isinstance(state, FeedbackState) and state.worker else ""
-    if step.role is not Role.VERIFIER and running:
-        due = f"{who} is at the next step"
-    return f"Attempt {state.attempts}{by}; {due}."
+        return ""
+    by = f" by {state.worker}" if getattr(state, "worker", "") else ""
+    return f"Attempt {state.attempts}{by}"
 
 
 def _said(reading: Reading, state: Any) -> tuple[tuple[str, Chip], ...]:

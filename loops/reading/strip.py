@@ -6,7 +6,8 @@ from datetime import datetime
 
 from loops.engine.values import Pattern, State
 from loops.models import LogEntry
-from loops.pages.timeline import HumanChange, OpenBugs, Timeline, timeline
+from loops.pages.axis import OpenBugs
+from loops.pages.timeline import HumanChange, Timeline, timeline
 from loops.reading import links
 from loops.reading.iterations import turns
 from loops.reading.reading import Reading

@@ -127,7 +127,7 @@ def test_while_it_is_judged_the_panel_says_who_has_still_to_judge(
     session = new_session(**v.feedback_config(verifiers=verifiers))
     run(session, world({**v.FEEDBACK, "judge": v.judge, "second": looks}))
     assert "Attempt 1 by coder; Verifier second judges it now." in seen[0]
-    assert "judge OK second To come" in seen[0]
+    assert "Verdicts on attempt 1 by coder judge OK second To come" in seen[0]
 
 
 def test_an_edited_requirement_marks_its_criterion_and_the_criteria(
@@ -203,10 +203,11 @@ def test_a_verdict_says_what_the_engine_made_of_it_by_rule(operator, exhausted):
     assert "Fail 4 of 10" in said
     assert "on Attempt 1 by coder" in said
     assert "It recommends Finish" in said
-    assert "counts as Retry, and is logged" in said
+    assert "counts as Retry and is logged" in said
     assert "TWV-7 RETRY: the same worker again" in said
     assert "a contradiction that counts as RETRY (TWV-6)" in said
     assert "C-2 R-2 holds R-2 No word" in said
+    assert "does not count" not in said
 
 
 def test_a_verdict_that_ends_or_asks_says_so(operator, exhausted, new_session, world, run):
@@ -354,3 +355,19 @@ def test_every_page_of_the_project_opens_beside_such_a_session(operator, exhaust
         assert "streak" not in text_of(answer).lower(), path
     said = text_of(operator.get("/p/demo/specs/R-1/?write=1"))
     assert "Its criteria are out of date then" in said
+
+
+def test_a_report_that_does_not_count_says_so(operator, new_session, world, run):
+    def mend_and_approve(tools):
+        v.builder(tools)
+        v.judge(tools)
+
+    session = new_session(**v.maker_config())
+    run(session, world({Role.MAKER: v.idle, "judge": mend_and_approve}, bad_files()))
+    said = text_of(page(operator, session, "iterations/2/?show=verdict"))
+    assert "It changed what it was to judge" in said
+    crashing = world({Role.MAKER: v.builder, "judge": v.crashing}, bad_files())
+    operator.post(f"/sessions/{session.pk}/stop/")
+    session = run(new_session(**v.maker_config()), crashing)
+    said = text_of(page(operator, session, "iterations/2/?show=verdict"))
+    assert "It handed in no report that counts." in said
