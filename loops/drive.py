@@ -191,6 +191,7 @@ class Drive:
                     directive.sentence,
                     by=journal.ENGINE,
                     at=at,
+                    result=directive.result,
                 )
                 return None
             case _:

@@ -116,6 +116,11 @@ def remotes(source: Path) -> tuple[Remote, ...]:
     return tuple(sorted(listed, key=lambda remote: (remote.name != "origin", remote.name)))
 
 
+def head_branch(source: Path) -> str:
+    """The branch that the person's repository is on, "" if it is on none."""
+    return Source(source).text("symbolic-ref", "--quiet", "--short", "HEAD")
+
+
 def _absolute(source: Path, url: str) -> str:
     """A relative path in a repository's configuration is relative to it."""
     is_path = "://" not in url and not url.startswith("/") and ":" not in url.split("/", 1)[0]

@@ -130,6 +130,15 @@ def text_of(store: Path, rev: str, path: str) -> str:
         return _decoded(path, kept.contents(found.values())[found[name]]) if found else ""
 
 
+def changed_files(store: Path, base_rev: str, rev: str) -> tuple[str, ...]:
+    """Files of `rev` that differ from `base_rev` and whose text a person could edit by name."""
+    with told("The changed files cannot be listed"):
+        changes = _opened(store).changes(base_rev, rev)
+    names = [shown(c.path) for c in changes if c.new_mode in REGULAR]
+    there = {os.fsdecode(c.path) for c in changes}
+    return tuple(name for name in names if name in there)  # not those shown with escapes
+
+
 # --- what is committed ---------------------------------------------------------------------------
 
 
