@@ -20,9 +20,9 @@ class EditedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditPage:
-    """path, text: the file in the editor ("" = none is open; refused: why not). kept: edits of other
-    files, sent along. version: of the evidence that the edit goes on top of. changed: what happened
-    to the question meanwhile, when the decision was not taken."""
+    """path, text: the file in the editor ("" = none is open; refused: why not). kept: edits of
+    other files, sent along. version: of the evidence that the edit goes on top of. changed: what
+    happened to the question meanwhile, when the decision was not taken."""
 
     ref: str
     question: str

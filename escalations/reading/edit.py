@@ -22,8 +22,8 @@ LONGEST = 1_000_000  # characters in the browser's editor; the command line take
 
 @dataclass
 class Draft:
-    """What a person typed so far. edits: new text by path, only of files that differ. path: the file
-    to show next, text: what to show of it; refused: why it cannot be shown."""
+    """What a person typed so far. edits: new text by path, only of files that differ. path: the
+    file to show next, text: what to show of it; refused: why it cannot be shown."""
 
     path: str = ""
     text: str = ""
@@ -45,7 +45,8 @@ def draft_of(escalation: Escalation, posted: QueryDict | None, wanted: str = "")
     for path in (wanted,) if wanted else editing.files(escalation.session, escalation.evidence):
         draft.path, draft.refused = path, ""
         try:
-            draft.text = draft.edits.get(path, "") or _text(escalation, path)
+            now = _text(escalation, path)
+            draft.text = draft.edits.get(path, now)
             break
         except DomainError as refusal:
             draft.refused = str(refusal)
