@@ -13,10 +13,10 @@ from tracker.pages.atoms import Chip
 from tracker.pages.words import moment, plural
 
 SHORT = 12
-_DONE = {
-    Delivery.Kind.PUSH: "Pushed",
-    Delivery.Kind.PULL_REQUEST: "Pull request",
-    Delivery.Kind.PATCH: "Patch",
+_WORDS = {
+    Delivery.Kind.PUSH: ("Pushed", "Push failed"),
+    Delivery.Kind.PULL_REQUEST: ("Pull request", "Pull request failed"),
+    Delivery.Kind.PATCH: ("Patch", "Patch failed"),
 }
 
 
@@ -36,7 +36,7 @@ def deliver_part(reading: Reading, *, may_steer: bool) -> DeliverPart | None:
         reason_not=reason_not,
         command=command,
         push=_push(session, f"{base}push/") if may_deliver else None,
-        pull_request=Command(post=f"{base}pull-request/", word="Ask for a merge", icon="branch")
+        pull_request=Command(post=f"{base}pull-request/", word="Open a pull request", icon="branch")
         if may_deliver and command
         else None,
         patch=Command(post=f"{base}patch/", word="Download the patch", icon="down")
@@ -81,8 +81,8 @@ def _push(session: Session, post: str) -> PushStep:
 
 
 def _row(reading: Reading, row: Delivery) -> DeliveryRow:
-    word = _DONE[Delivery.Kind(row.kind)]
-    chip = Chip("ok", "ok", word) if row.ok else Chip("bad", "fail", f"{word}, failed")
+    done, failed = _WORDS[Delivery.Kind(row.kind)]
+    chip = Chip("ok", "ok", done) if row.ok else Chip("bad", "fail", failed)
     return DeliveryRow(
         chip=chip,
         text=row.target,

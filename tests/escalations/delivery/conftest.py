@@ -22,13 +22,8 @@ def clone_of(tools: Tools):
 
 
 def worker(tools: Tools) -> None:
-    """A commit, something that nobody committed, a binary file; then done."""
+    """A commit, then things that nobody committed."""
     clone = clone_of(tools)
-    if (clone / ODD).exists():
-        git(clone, "add", "-A")
-        git(clone, "commit", "-q", "-m", "rest", check=False)
-        tools.loopwatch("done")
-        return
     (clone / "a.txt").write_text("agent\n")
     git(clone, "commit", "-q", "-a", "-m", "Agent's work")
     (clone / ODD).write_text("odd\n")
@@ -36,10 +31,10 @@ def worker(tools: Tools) -> None:
     (clone / "crlf.txt").write_bytes(b"a\r\nb\r\nc\r\n")
 
 
-def reviewer(tools: Tools) -> None:
-    for need in ("R-1", "R-2"):
-        tools.loopwatch("review", "mark", need, "holds", "--where", "a.txt:1")
-    tools.loopwatch("review", "clean")
+def tidy_worker(tools: Tools) -> None:
+    worker(tools)
+    git(clone_of(tools), "add", "-A")
+    git(clone_of(tools), "commit", "-q", "-m", "The rest")
 
 
 @pytest.fixture(autouse=True)
@@ -63,13 +58,16 @@ def project(me, source, tmp_path, settings):
     return made
 
 
-def drive(session: Session, behaviours=None, most: int = 20) -> Session:
-    """Run it until it ends or waits."""
-    behaviours = {Role.WORKER: worker, Role.REVIEWER: reviewer} | (behaviours or {})
+def _is_untouched(workspace) -> int:
+    """A done script: fails (1) while a.txt is as it was."""
+    return int((workspace._clone / "a.txt").read_text() == FILES["a.txt"])
+
+
+def drive(session: Session, work, most: int = 5) -> Session:
+    """Run it until it ends or waits. In done mode script it is done with its first commits."""
     workspace = stage.workspace_of(Session.objects.select_related("project").get(pk=session.pk))
-    world = World(behaviours, workspace)
+    world = World({Role.WORKER: work}, workspace, script=_is_untouched)
     for _ in range(most):
-        Session.objects.filter(pk=session.pk).update(not_before=None)
         more = runner.advance(session.pk, world, iterations=1)
         session.refresh_from_db()
         if not more and session.state not in ("queued", "running"):
@@ -80,7 +78,7 @@ def drive(session: Session, behaviours=None, most: int = 20) -> Session:
 @pytest.fixture
 def done(new_session):
     """A session that proved what it did."""
-    session = drive(new_session(review_every=1))
+    session = drive(new_session(done_mode="script", script="check.sh"), tidy_worker)
     assert session.end_reason == "done", session.end_sentence
     return session
 
@@ -88,7 +86,7 @@ def done(new_session):
 @pytest.fixture
 def asked(new_session):
     """A session at its limit, with work that is not committed."""
-    session = drive(new_session(limits={"iterations": 1}))
+    session = drive(new_session(limits={"iterations": 1}), worker)
     return Escalation.objects.get(session=session)
 
 
