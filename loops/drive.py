@@ -217,6 +217,7 @@ class Drive:
                     directive.sentence,
                     by=journal.ENGINE,
                     at=at,
+                    result=directive.result,
                 )
                 return None
             case _:

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from loops.engine.values import EndReason, Outcome, Pattern, Role, State
-from tracker.models import Project
+from tracker.models import Actor, Project
 
 
 def _choices(words: type) -> list[tuple[str, str]]:
@@ -60,6 +60,7 @@ class Session(models.Model):
     lease_owner: who may record ({"host", "boot_id", "pid", "start_ticks"}); process: the agent
     tree that runs now, for a successor to kill. not_before: back-off or an agent's limit.
     holds_project: from the first claim to the end (RULES 1, one active session per project).
+    result_rev, result_head: the tree that it ended with, "" until then.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
@@ -75,6 +76,8 @@ class Session(models.Model):
     preflight = models.JSONField(null=True)
     base_rev = models.CharField(max_length=64, default="", blank=True)
     base_head = models.CharField(max_length=64, default="", blank=True)
+    result_rev = models.CharField(max_length=64, default="", blank=True)
+    result_head = models.CharField(max_length=64, default="", blank=True)
     log_seq = models.PositiveBigIntegerField(default=0)
     fold = models.JSONField(null=True)
     fold_seq = models.PositiveBigIntegerField(default=0)
@@ -254,3 +257,37 @@ class OutputPiece(models.Model):
 
     def __str__(self) -> str:
         return f"{self.iteration_id}: {self.seq}"
+
+
+class Delivery(models.Model):
+    """One try by a person to hand a session's result over; immutable (a trigger holds it).
+
+    target: the remote's name or address without secrets, the command, or the patch's file. commit:
+    what was handed over, "" when it could not be made. said: the last words of the remote or of
+    the command, or why it failed.
+    """
+
+    class Kind(models.TextChoices):
+        PUSH = "push"
+        PULL_REQUEST = "pull_request"
+        PATCH = "patch"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="deliveries")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    target = models.TextField(default="", blank=True)
+    commit = models.CharField(max_length=64, default="", blank=True)
+    ok = models.BooleanField()
+    said = models.TextField(default="", blank=True)
+    by = models.ForeignKey(Actor, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["push", "pull_request", "patch"]),
+                name="delivery_kind_is_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id} {self.kind} {self.target}"

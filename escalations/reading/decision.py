@@ -33,7 +33,8 @@ def options(escalation: Escalation, *, is_shown: bool) -> tuple[Option, ...]:
 
 
 def _option(escalation: Escalation, choice: Choice, *, is_shown: bool) -> Option:
-    reason_not = _UNSEEN if choice is Choice.APPROVE and not is_shown else ""
+    needs_result = choice in (Choice.APPROVE, Choice.EDIT)
+    page = f"/queue/{escalation.pk}/edit/" if choice is Choice.EDIT else ""
     return Option(
         choice=choice,
         word=words.CHOICES[choice],
@@ -42,7 +43,8 @@ def _option(escalation: Escalation, choice: Choice, *, is_shown: bool) -> Option
             choice, f"S-{escalation.session_id}", has_amount=_limit(escalation) != ""
         ),
         key=words.KEYS.get(choice, ""),
-        reason_not=reason_not,
+        reason_not=_UNSEEN if needs_result and not is_shown else "",
+        page=page,
     )
 
 

@@ -39,6 +39,7 @@ CHOICES = {
 }
 _BUTTONS = {
     Choice.APPROVE: "Approve, end {ref}",
+    Choice.EDIT: "Open the editor",
     Choice.REJECT: "Reject, {ref} goes on",
     Choice.AMEND: "Save the requirement, resume {ref}",
     Choice.GRANT: "Allow more, resume {ref}",

@@ -1,5 +1,6 @@
-"""A session's workspace in git: clone, stamps, boundaries, preflight. Side effects only."""
+"""A session's workspace in git: clone, stamps, boundaries, preflight, landing. Side effects."""
 
+from loops.workspaces.landing import Refused, commit_on_top, land, landed
 from loops.workspaces.preflight import Preflight, look, preflight
 from loops.workspaces.values import Base, Boundary, Confine, Ran, Tree, Unusable
 from loops.workspaces.workspace import Workspace
@@ -10,9 +11,13 @@ __all__ = [
     "Confine",
     "Preflight",
     "Ran",
+    "Refused",
     "Tree",
     "Unusable",
     "Workspace",
+    "commit_on_top",
+    "land",
+    "landed",
     "look",
     "preflight",
 ]

@@ -26,6 +26,13 @@ class Command(PersonCommand):
         choice.add_argument(
             "--approve", action="store_true", help="end the session; needs --evidence"
         )
+        choice.add_argument(
+            "--edit",
+            action="append",
+            metavar="PATH",
+            help="your text of this file of the result, then approve; needs --file each, "
+            "and --evidence",
+        )
         choice.add_argument("--reject", metavar="REASON")
         choice.add_argument("--answer", metavar="TEXT", help="words for the next prompts")
         choice.add_argument("--amend", metavar="R-N", help="edit a requirement; needs --file")
@@ -44,7 +51,12 @@ class Command(PersonCommand):
         decide.add_argument("--note", default="", metavar="TEXT", help="words for the next prompt")
         decide.add_argument("--agent", action="append", default=[], metavar="ROLE=NAME")
         decide.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
-        decide.add_argument("--file", help="with --amend: the new text (- = standard input)")
+        decide.add_argument(
+            "--file",
+            action="append",
+            default=[],
+            help="with --amend, --edit: the new text (- = standard input)",
+        )
         entry = decide.add_mutually_exclusive_group()
         entry.add_argument(
             "--dismiss", action="store_true", help="with --answer: dismiss the entry"
@@ -86,6 +98,13 @@ class Command(PersonCommand):
 def _word(options: Options) -> Word:
     if options["approve"]:
         return Word(choice=Choice.APPROVE, evidence=options["evidence"])
+    if options["edit"]:
+        return Word(
+            choice=Choice.EDIT,
+            evidence=options["evidence"],
+            edits=_edits(options["edit"], options["file"]),
+            text=options["note"],
+        )
     if options["reject"] is not None:
         return Word(choice=Choice.REJECT, text=options["reject"], attempts=options["attempts"])
     if options["answer"] is not None:
@@ -94,7 +113,7 @@ def _word(options: Options) -> Word:
             choice=Choice.ANSWER, text=options["answer"], disposition=(chosen or ["reopen"])[0]
         )
     if options["amend"]:
-        document = read_text(options["file"]) if options["file"] else ""
+        document = read_text(options["file"][0]) if options["file"] else ""
         return Word(choice=Choice.AMEND, requirement=options["amend"], document=document)
     if options["grant"]:
         return Word(choice=Choice.GRANT, grants=dict(map(_grant, options["grant"])))
@@ -127,6 +146,12 @@ def _limit(amount: str) -> float | None:
         return float(amount) if "." in amount else int(amount)
     except ValueError:
         raise Invalid(f"{amount!r} is no number; a limit is one, or none.") from None
+
+
+def _edits(paths: list[str], files: list[str]) -> dict[str, str]:
+    if len(paths) != len(files):
+        raise Invalid("Each --edit PATH needs one --file with the new text, in the same order.")
+    return {path: read_text(file) for path, file in zip(paths, files, strict=True)}
 
 
 def _grant(text: str) -> tuple[str, int]:
