@@ -95,6 +95,7 @@ class Drive:
         base = self.equipment.open()
         point("opened")
         self._look(self.equipment.workspace.stamp())
+        self.equipment.keep(self.session.iteration_count)
         if not self.session.base_rev:
             self._record_base(base)
 
@@ -288,6 +289,7 @@ class Drive:
             done_signalled=collected.signal is Signal.DONE,
         )
         self._look(Tree(rev=boundary.rev, head=boundary.head))
+        self.equipment.keep(iteration.number)
         return boundary
 
     def _cut_off(self, reply: Reply) -> Reply:
