@@ -29,10 +29,12 @@ class Known:
         self, before: Tree, *, number: int, may_change: bool, done_signalled: bool
     ) -> Boundary:
         kept = keeping.snapshot_of(self.session)
-        note = f"The host {self.session.host or 'that ran it'} was lost in iteration {number}; "
         if kept is None:
-            return Boundary(rev=before.rev, head=before.head, notes=(f"{note}its clone is there.",))
-        note += f"the session goes on from its snapshot of {keeping.of_what(self.session)}."
+            return Boundary(rev=before.rev, head=before.head)
+        note = (
+            f"The host {self.session.kept['host']} was lost in iteration {number}; the session "
+            f"goes on from its snapshot of {keeping.of_what(self.session)}."
+        )
         return Boundary(rev=kept.rev, head=kept.head, notes=(note,))
 
     def missing(self, commits: Iterable[str], head: str) -> frozenset[str]:

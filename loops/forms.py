@@ -136,6 +136,16 @@ class StopForm(Inputs):
     reason = forms.CharField(label="Reason, shown in the history", required=False, max_length=300)
 
 
+class MoveForm(Inputs):
+    """hosts: names of those that live."""
+
+    to = forms.ChoiceField(label="Host")
+
+    def __init__(self, *args: Any, hosts: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["to"].choices = [(name, name) for name in hosts]
+
+
 class AgentForm(Inputs):
     """A program that plays roles. The command is split as a shell does it, but no shell runs."""
 

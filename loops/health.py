@@ -20,7 +20,7 @@ ENGINE_LATE_SECONDS = 10.0
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:
     """{"status": "ok"|"degraded", "database": "ok"|"unreachable", "broker": "ok"|"unreachable",
-    "engine_age_seconds": seconds since this host's clock beat, or null}; 200, or 503 if degraded."""
+    "engine_age_seconds": since this host's clock beat, or null}; 200, or 503 if degraded."""
     age = hosts.age_seconds(settings.HOST)
     database, broker = _database_answers(), _broker_answers()
     is_well = database and broker and age is not None and age <= ENGINE_LATE_SECONDS

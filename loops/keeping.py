@@ -42,14 +42,17 @@ class Keeper:
     def __init__(self, session: Session, workspace: Workspace) -> None:
         self.session = session
         self.workspace = workspace
+        self.fence = session.fence
         self.rests_until = float("-inf")
 
     def keep(self, number: int) -> None:
         """The last stamp, taken at the end of iteration `number` (0: the base)."""
         if not settings.STORE_URL or time.monotonic() < self.rests_until:
             return
+        kept = self.workspace.kept()
         try:
-            kept = self.workspace.send(place_of(self.session), settings.HOST)
+            if not self._is_there(kept):
+                self.workspace.send(place_of(self.session), settings.HOST, kept)
         except (Unreachable, Unusable) as fault:
             self.rests_until = time.monotonic() + REST_SECONDS
             self._write(keeping_fault=str(fault))
@@ -57,11 +60,14 @@ class Keeper:
         known = {"iteration": number, "host": settings.HOST, **kept.to_json()}
         self._write(kept=known, keeping_fault="")
 
+    def _is_there(self, kept: Kept) -> bool:
+        return kept == snapshot_of(self.session) and self.session.kept["host"] == settings.HOST
+
     def _write(self, **fields: Any) -> None:
         """Under our fence only: a host that was cut off says nothing any more."""
         session = self.session
         new = {name: value for name, value in fields.items() if getattr(session, name) != value}
-        mine = Session.objects.filter(pk=session.pk, fence=session.fence)
+        mine = Session.objects.filter(pk=session.pk, fence=self.fence)
         if not new or not mine.update(**new):
             return
         for name, value in new.items():

@@ -41,6 +41,5 @@ def _see_to(host: str) -> None:
     """Of a silent host: a stop needs no clone to come to its end; the rest waits for the host or
     for a person, unless the installation says that it goes on here."""
     for session_id in _lost(host, state=State.STOPPING.value):
-        if moving.is_over(session_id):
-            runner.recover(session_id, afar.equip, host=host)
+        runner.recover(session_id, afar.equip, host=host)
     moving.move_what_waited_too_long(host)

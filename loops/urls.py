@@ -22,6 +22,7 @@ urlpatterns = [
     path("sessions/new/", new_session.new_session, name="new_session"),
     path("sessions/new/preview/", new_session.preview, name="preview_session"),
     path("sessions/<id:session>/stop/", steering.stop, name="stop"),
+    path("sessions/<id:session>/move/", steering.move, name="move"),
     *(
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
         for verb in steering.VERBS

@@ -107,12 +107,14 @@ class Workspace:
 
     # --- other hosts -----------------------------------------------------------------------------
 
-    def send(self, place: Elsewhere, host: str) -> Kept:
-        """Push the snapshot of the last stamp; raises Unreachable."""
-        kept = self._stamper.kept()
+    def kept(self) -> Kept:
+        """The snapshot of the last stamp."""
+        return self._stamper.kept()
+
+    def send(self, place: Elsewhere, host: str, kept: Kept) -> None:
+        """Push a snapshot; raises Unreachable."""
         with _told("The session's snapshot cannot be sent"):
             place.send(self._store, self._ref, host, kept)
-        return kept
 
     def arrive(self, place: Elsewhere, host: str, base: Base, kept: Kept) -> None:
         """Make the clone of a session that ran on `host` from the snapshot it sent; afterwards

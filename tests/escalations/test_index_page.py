@@ -48,7 +48,7 @@ def test_a_second_session_says_behind_which_one_it_waits(operator, new_session, 
     first = run(new_session(), world({**HONEST, Role.WORKER: act.cheat}))
     second = new_session()
     page = text_of(operator.get("/"))
-    assert f"Behind {first.ref}, one loop per project" in page
+    assert f"Waits behind {first.ref} on this project" in page
     assert f"Behind {first.ref}" in text_of(operator.get(f"/sessions/{second.pk}/"))
 
 

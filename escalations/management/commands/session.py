@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from escalations import records
+from loops import moving, services
 from loops import records as sessions
-from loops import services
 from loops.models import Session
 from tracker import services as tracker
 from tracker.commands import Answer, Options, PersonCommand, read_text
@@ -41,6 +41,9 @@ class Command(PersonCommand):
         verb("show", self.show, "Show one session.").add_argument("id", type=int)
         for name, (_, does) in _VERBS.items():
             verb(name, self.steer, f"The session {does}.").add_argument("id", type=int)
+        move = verb("move", self.move, "Go on on another host, from the last snapshot.")
+        move.add_argument("id", type=int)
+        move.add_argument("--to", required=True, metavar="HOST", help="a host that lives")
 
     def start(self, options: Options) -> Answer:
         project = tracker.get_project(options["project"])
@@ -60,7 +63,7 @@ class Command(PersonCommand):
         rows = [sessions.line(s) | {"waiting_for": records.open_of(s)} for s in found]
         lines = [
             f"S-{r['id']}  {r['project']}  {_state(r)}  "
-            f"{r['iteration_count']} iterations{_asked(r)}"
+            f"{r['iteration_count']} iterations{_asked(r)}{_waits(r)}"
             for r in rows
         ]
         return Answer(rows, "\n".join(lines) or "There are no sessions.")
@@ -69,7 +72,8 @@ class Command(PersonCommand):
         session = services.get_session(options["id"])
         data = _whole(session)
         lines = [
-            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}",
+            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}{_waits(data)}",
+            *([data["host_lost"]] if data["host_lost"] else []),
             *([data["end_sentence"]] if data["end_sentence"] else []),
             *(
                 f"  {i['number']:>3} {i['role']:<9} {i['outcome'] or '…'}"
@@ -86,6 +90,12 @@ class Command(PersonCommand):
         session.refresh_from_db()
         return Answer(_whole(session), f"{session.ref} {does}.")
 
+    def move(self, options: Options) -> Answer:
+        session = services.get_session(options["id"])
+        moving.move(session, options["to"], str(self.by.actor))
+        session.refresh_from_db()
+        return Answer(_whole(session), f"{session.ref} goes on on host {session.host}.")
+
 
 def _whole(session: Session) -> dict[str, Any]:
     return sessions.whole(session) | {"waiting_for": records.open_of(session)}
@@ -97,6 +107,10 @@ def _state(row: dict[str, Any]) -> str:
 
 def _asked(row: dict[str, Any]) -> str:
     return "".join(f"; E-{w['escalation']} waits ({w['kind']})" for w in row["waiting_for"])
+
+
+def _waits(row: dict[str, Any]) -> str:
+    return f"; {row['waits_for']}" if row["waits_for"] else ""
 
 
 def _config(options: Options) -> dict[str, Any]:
