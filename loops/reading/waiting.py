@@ -33,10 +33,10 @@ def waits_for(reading: Reading) -> str:
     first = ahead_of(session).first() if not session.holds_project else None
     if first is not None:
         return f"Waits behind {first.ref} on this project"
-    if session.lease_until is not None:
-        return "Between two iterations"
     if whereabouts.is_lost(session):
         return f"Waits for the host {session.host}"
+    if session.lease_until is not None:
+        return "Between two iterations"
     busy, of = turns.slots(session.host, clock.now())
     if busy >= of:
         return f"Waits for a slot, {busy} of {of} busy"
@@ -45,6 +45,7 @@ def waits_for(reading: Reading) -> str:
 
 def waits(session: Session) -> str | None:
     """What a session waits for that could run; None for one that runs, or waits for a person."""
-    if session.lease_until is not None or session.state not in turns.MOVABLE:
+    is_held = session.lease_until is not None and not whereabouts.is_lost(session)
+    if is_held or session.state not in turns.MOVABLE:
         return None
     return waits_for(Reading(session))
