@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max, Q
 
-from loops import hosts, live
+from loops import hosts, live, moment
 from loops.engine.values import State
 from loops.models import Iteration, Session
 from tracker.models import Project
@@ -69,7 +69,7 @@ def _rows(now: datetime) -> tuple[dict[str, Hashable], dict[str, tuple[str, ...]
     sessions = Session.objects.filter(
         ~Q(state=State.ENDED.value) | Q(ended_at__gt=now - ENDED_FOR)
     ).values_list("pk", "project_id", "host", "state", "log_seq", "iteration_count", "not_before")
-    lost = hosts.lost_names(now)
+    lost = hosts.lost_names(moment.now())
     written = dict(
         Iteration.objects.filter(ended_at=None)
         .annotate(newest=Max("pieces__seq"))

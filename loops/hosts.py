@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
@@ -13,7 +14,7 @@ from loops import leases, moment
 from loops.agents import tree
 from loops.agents.base import ProcessIdentity
 from loops.environment import BadSetting
-from loops.models import Host
+from loops.models import Host, Session
 
 LATE = timedelta(seconds=5)  # beyond the lease; then a host counts as lost
 
@@ -48,15 +49,28 @@ def _version() -> str:
         return "checkout"
 
 
-def refuse_a_second_of_this_name() -> None:
-    """Raises BadSetting when another living installation has this host's name: the two would take
-    each other's sessions, whose clones they do not have."""
-    other = Host.objects.filter(name=settings.HOST).exclude(
-        data=str(settings.DATA), boot_id=_boot_id()
-    )
+def settle_name() -> None:
+    """Before anything runs here: a data folder whose host got another name since its last start (a
+    laptop in another network) keeps its sessions, and no two hosts have one name.
+
+    Raises BadSetting when another living installation has it: the two would take each other's
+    sessions, whose clones they do not have. Hold the data folder's lock.
+    """
+    file = Path(settings.DATA) / "host"
+    before = file.read_text() if file.exists() else settings.HOST
+    _refuse_a_second(settings.HOST)
+    if before != settings.HOST:
+        with transaction.atomic():
+            Session.objects.filter(host=before).update(host=settings.HOST)
+            Host.objects.filter(name=before).delete()
+    file.write_text(settings.HOST)
+
+
+def _refuse_a_second(name: str) -> None:
+    other = Host.objects.filter(name=name).exclude(data=str(settings.DATA), boot_id=_boot_id())
     if (row := other.first()) is not None and not is_lost(row, moment.now()):
         raise BadSetting(
-            f"Another Loopwatch on this database is named {row.name} too (data folder {row.data}); "
+            f"Another Loopwatch on this database is named {name} too (data folder {row.data}); "
             "set LOOPWATCH_HOST to another name here. If that one was moved here, wait a minute."
         )
 

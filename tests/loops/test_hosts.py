@@ -76,12 +76,26 @@ def test_a_host_is_lost_when_it_was_silent_for_the_lease_and_some_seconds(settin
 
 def test_two_installations_of_one_name_are_refused_unless_the_first_is_gone(settings, tmp_path):
     stand_on(settings, "a", tmp_path / "one")
-    hosts.refuse_a_second_of_this_name()  # itself, started again
+    hosts.settle_name()  # itself, started again
+    (tmp_path / "two").mkdir()
     settings.DATA = tmp_path / "two"
     with pytest.raises(BadSetting, match="LOOPWATCH_HOST"):
-        hosts.refuse_a_second_of_this_name()
+        hosts.settle_name()
     lose("a")
-    hosts.refuse_a_second_of_this_name()
+    hosts.settle_name()
+
+
+def test_a_machine_that_got_another_name_keeps_its_sessions(settings, tmp_path, new_session, world):
+    stand_on(settings, "laptop", tmp_path / "data")
+    hosts.settle_name()
+    session = new_session()
+    runner.advance(session.pk, world(BUSY), iterations=1)
+    settings.HOST = "laptop.home"
+    hosts.settle_name()
+    runner.advance(session.pk, world(BUSY), iterations=1)
+    session.refresh_from_db()
+    assert (session.host, session.iteration_count) == ("laptop.home", 2)
+    assert not Host.objects.filter(name="laptop").exists()
 
 
 # --- pinned to a host -----------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def _bring_up(supervisor: Supervisor, *, lock: int, listener: int, demo: bool) -
     if supervisor.is_stopping:
         return
     _migrate()
-    hosts.refuse_a_second_of_this_name()
+    hosts.settle_name()
     if demo and not supervisor.is_stopping:
         ensure_demo(person(user_name()))
     connections.close_all()
