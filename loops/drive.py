@@ -96,7 +96,7 @@ class Drive:
             self._boundary(None, [], go_on=False)
             return
         self.equipment.open()
-        iteration = starting.reach(InFlight.of(row), self.sight, self.project)
+        iteration = InFlight.of(row)
         reply = Reply(fault=Fault.WORKER_LOST, detail="The process that ran this step was lost.")
         lost = Collected()
         self.sight.tree = Tree(rev=iteration.before.rev, head=iteration.before.head)
@@ -104,11 +104,19 @@ class Drive:
             iteration=iteration,
             reply=reply,
             collected=lost,
-            boundary=self._settle(iteration, lost),
+            boundary=self._settle_start(iteration) or self._settle(iteration, lost),
             unjudged_at_claim=(),
             active_seconds=0.0,
         )
         self._boundary(happened, [], go_on=False)
+
+    def _settle_start(self, iteration: InFlight) -> Boundary | None:
+        """Lost on the way to its start, so its agent never ran and left nothing: whatever stands in
+        the clone is on the way, and the repeated step goes there again."""
+        if iteration.goes_to is None:
+            return None
+        self._look(self.sight.tree)
+        return Boundary(rev=iteration.before.rev, head=iteration.before.head)
 
     def _still_running(self) -> bool:
         state = Session.objects.values_list("state", flat=True).get(pk=self.session.pk)
@@ -119,6 +127,7 @@ class Drive:
         base = self.equipment.open()
         point("opened")
         self._look(self.equipment.workspace.stamp())
+        self.equipment.keep(self.session.iteration_count)
         if not self.session.base_rev:
             self._record_base(base)
 
@@ -298,6 +307,7 @@ class Drive:
             done_signalled=collected.signal is Signal.DONE,
         )
         self._look(Tree(rev=boundary.rev, head=boundary.head))
+        self.equipment.keep(iteration.number)
         return boundary
 
     def _script(self, role: Role, boundary: Boundary) -> int | None:

@@ -160,6 +160,16 @@ class PushForm(Inputs):
         return data
 
 
+class MoveForm(Inputs):
+    """hosts: names of those that live."""
+
+    to = forms.ChoiceField(label="Host")
+
+    def __init__(self, *args: Any, hosts: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["to"].choices = [(name, name) for name in hosts]
+
+
 class AgentForm(Inputs):
     """A program that plays roles. The command is split as a shell does it, but no shell runs."""
 

@@ -52,6 +52,27 @@ class LoginLink(models.Model):
         return f"login link of {self.user}"
 
 
+class Host(models.Model):
+    """A machine, or one data folder of it, that moves sessions on; its clock keeps seen_at fresh.
+
+    boot_id: of the machine's kernel, to tell two machines of one name apart. leftovers: agent trees
+    ({"host", "boot_id", "pid", "start_ticks", "mark"}) of sessions that went on elsewhere; this
+    host ends them when it is back.
+    """
+
+    name = models.CharField(max_length=63, unique=True)
+    data = models.TextField()
+    boot_id = models.CharField(max_length=64)
+    slots = models.PositiveSmallIntegerField()
+    version = models.CharField(max_length=40)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    leftovers = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Session(models.Model):
     """One supervised loop over one goal.
 
@@ -61,6 +82,10 @@ class Session(models.Model):
     tree that runs now, for a successor to kill. not_before: back-off or an agent's limit.
     holds_project: from the first claim to the end (RULES 1, one active session per project).
     result_rev, result_head: the tree that it ended with, "" until then.
+    host: where its clone is, from the first claim on. host_moves: how often it changed; a clone of
+    an earlier stay is stale. turn_at: when it last got a slot. kept: the snapshot that other hosts
+    reach ({"iteration", "rev", "head", "head_ref", "snapshot", "host"}), null without one;
+    keeping_fault: why the newest one is not there.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
@@ -90,6 +115,11 @@ class Session(models.Model):
     process = models.JSONField(null=True)
     not_before = models.DateTimeField(null=True)
     held_until = models.DateTimeField(null=True)
+    host = models.CharField(max_length=63, default="", blank=True)
+    host_moves = models.PositiveIntegerField(default=0)
+    turn_at = models.DateTimeField(null=True)
+    kept = models.JSONField(null=True)
+    keeping_fault = models.TextField(default="", blank=True)
     created_by = models.CharField(max_length=150, default="")
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)

@@ -25,6 +25,7 @@ urlpatterns = [
     path("sessions/<id:session>/deliver/push/", deliver.push, name="push"),
     path("sessions/<id:session>/deliver/pull-request/", deliver.request, name="pull_request"),
     path("sessions/<id:session>/deliver/patch/", deliver.patch, name="patch"),
+    path("sessions/<id:session>/move/", steering.move, name="move"),
     *(
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
         for verb in steering.VERBS

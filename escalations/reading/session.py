@@ -11,7 +11,7 @@ from escalations.reading import queue, words
 from loops.engine.values import EndReason, State
 from loops.models import Iteration
 from loops.pages.session import IterationPart, NoticePart, SessionPage, Tab
-from loops.reading import head, iterations, links
+from loops.reading import head, iterations, links, whereabouts
 from loops.reading.budgets import cost_part, limits_part
 from loops.reading.deliver import deliver_part, handed_over
 from loops.reading.edits import edits_part
@@ -89,7 +89,7 @@ def notice(reading: Reading) -> NoticePart | None:
         return NoticePart(tone=tone, icon=icon, text=_ending(reading), more=_what_is_left(reading))
     if reading.state is State.DRAFT:
         return _draft_notice(reading)
-    return None
+    return whereabouts.notice(reading)
 
 
 def _ending(reading: Reading) -> str:

@@ -80,12 +80,25 @@ class StopStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveStep:
+    """The second step before a session goes on on another host."""
+
+    post: str
+    question: str
+    sentence: str
+    form: BaseForm
+    button: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActionsPart:
-    """commands: what the state allows now (pause, resume, step). stop: None when it has ended."""
+    """commands: what the state allows now (pause, resume, step). stop: None when it has ended.
+    move: None while it has to stay on its host."""
 
     commands: tuple[Command, ...] = ()
     links: tuple[Act, ...] = ()
     stop: StopStep | None = None
+    move: MoveStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -322,7 +322,7 @@ def first_minute() -> page.SessionPage:
     """Queued behind another session: nothing has run."""
     return replace(
         running(),
-        status=replace(status(), ref="S-44", title="Encoding detection", chip=state_chip(State.QUEUED), evidence="Behind S-41, one loop per project", evidence_at=None, branch="", facts=("Worker, Reviewer", "Queued 06:12 by you")),
+        status=replace(status(), ref="S-44", title="Encoding detection", chip=state_chip(State.QUEUED), evidence="Waits behind S-41 on this project", evidence_at=None, branch="", facts=("Worker, Reviewer", "Queued 06:12 by you")),
         timeline=None,
         iteration=None,
         rows=page.IterationRowsPart(rows=(), done=0, most=40),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from escalations import records
-from loops import deliveries, services
+from loops import deliveries, moving, services
 from loops import records as sessions
 from loops.engine.values import Pattern
 from loops.models import Delivery, Session
@@ -70,6 +70,9 @@ class Command(PersonCommand):
         how.add_argument("--patch", metavar="FILE", help="write the patch (- = standard output)")
         for name, (_, does) in _VERBS.items():
             verb(name, self.steer, f"The session {does}.").add_argument("id", type=int)
+        move = verb("move", self.move, "Go on on another host, from the last snapshot.")
+        move.add_argument("id", type=int)
+        move.add_argument("--to", required=True, metavar="HOST", help="a host that lives")
 
     def start(self, options: Options) -> Answer:
         project = tracker.get_project(options["project"])
@@ -89,7 +92,7 @@ class Command(PersonCommand):
         rows = [sessions.line(s) | {"waiting_for": records.open_of(s)} for s in found]
         lines = [
             f"S-{r['id']}  {r['project']}  {_state(r)}  "
-            f"{r['iteration_count']} iterations{_asked(r)}"
+            f"{r['iteration_count']} iterations{_asked(r)}{_waits(r)}"
             for r in rows
         ]
         return Answer(rows, "\n".join(lines) or "There are no sessions.")
@@ -98,7 +101,8 @@ class Command(PersonCommand):
         session = services.get_session(options["id"])
         data = _whole(session)
         lines = [
-            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}",
+            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}{_waits(data)}",
+            *([data["host_lost"]] if data["host_lost"] else []),
             *([data["end_sentence"]] if data["end_sentence"] else []),
             *(
                 f"  {i['number']:>3} {i['role']:<9} {i['outcome'] or '…'}"
@@ -133,6 +137,12 @@ class Command(PersonCommand):
         act(session, self.by)
         session.refresh_from_db()
         return Answer(_whole(session), f"{session.ref} {does}.")
+
+    def move(self, options: Options) -> Answer:
+        session = services.get_session(options["id"])
+        moving.move(session, options["to"], str(self.by.actor))
+        session.refresh_from_db()
+        return Answer(_whole(session), f"{session.ref} goes on on host {session.host}.")
 
 
 def _address(text: str) -> str:
@@ -171,6 +181,10 @@ def _state(row: dict[str, Any]) -> str:
 
 def _asked(row: dict[str, Any]) -> str:
     return "".join(f"; E-{w['escalation']} waits ({w['kind']})" for w in row["waiting_for"])
+
+
+def _waits(row: dict[str, Any]) -> str:
+    return f"; {row['waits_for']}" if row["waits_for"] else ""
 
 
 def _config(options: Options) -> dict[str, Any]:
