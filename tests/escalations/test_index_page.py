@@ -49,7 +49,7 @@ def test_a_second_session_says_behind_which_one_it_waits(operator, new_session, 
     second = new_session()
     page = text_of(operator.get("/"))
     assert f"Waits behind {first.ref} on this project" in page
-    assert f"Behind {first.ref}" in text_of(operator.get(f"/sessions/{second.pk}/"))
+    assert f"Waits behind {first.ref}" in text_of(operator.get(f"/sessions/{second.pk}/"))
 
 
 def test_only_visible_projects_are_counted(sign_in, new_session, world, run, me):
