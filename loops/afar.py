@@ -43,6 +43,12 @@ class Known:
     def blob(self, path: str) -> str:
         return ""
 
+    def added_and_changed(self, a_rev: str, b_rev: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return (), ()
+
+    def diff(self, a_rev: str, b_rev: str) -> str:
+        return ""
+
 
 class Afar:
     """No agent and no script ever runs with it."""
@@ -57,7 +63,7 @@ class Afar:
     def keep(self, number: int) -> None:
         """Nothing is new."""
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         raise NotImplementedError
 
     def run_script(self, control: Control) -> int | None:

@@ -9,18 +9,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from loops import configuration, keeping, secrets
+from loops import configuration, keeping, repair, secrets
 from loops.agents.base import Call, Control, Places, Reply
 from loops.agents.command import CommandAgent, Prompt
 from loops.agents.confine import confine
 from loops.done_script import DoneScript
-from loops.engine.values import DoneMode, Role
+from loops.engine.values import DoneMode, Fault, Role
 from loops.equipment import Work
 from loops.interface import Collected, Context, Interface, install
 from loops.leases import LeaseLost
@@ -56,12 +56,12 @@ class Folders:
     def clone(self) -> Path:
         return self.root / "clone"
 
-    def places(self, role: str, subpath: str, socket_dir: Path) -> Places:
+    def places(self, player: str, subpath: str, socket_dir: Path) -> Places:
         return Places(
             clone=self.clone,
             workdir=self.clone / subpath,
-            home=self.root / "home" / role,
-            tmp=self.root / "tmp" / role,
+            home=self.root / "home" / player,
+            tmp=self.root / "tmp" / player,
             socket_dir=socket_dir,
             hidden=hidden_folders(),
             readable=(self.root / "bin", PACKAGES),
@@ -213,29 +213,35 @@ class Stage:
 
     # --- one call ----------------------------------------------------------------------------
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         """Every call has its own token; a secret is decrypted for the call that needs it."""
-        agent = self.config.agents[role.value]  # type: ignore[index]
+        kept = self.config.agent(role, agent).secret_env
         self._token = randomness.token_urlsafe(32)
-        self._secret_env = {name: secrets.reveal(kept) for name, kept in agent.secret_env.items()}
+        self._secret_env = {name: secrets.reveal(secret) for name, secret in kept.items()}
         return (self._token, *self._secret_env.values())
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
         """The interface closes before the reply is judged: nothing is written after that."""
-        agent = self.config.agents[work.role.value]  # type: ignore[index]
-        token = self._token
-        call = self._call(work, token, agent, self._secret_env)
+        agent = self.config.agent(work.role, work.agent)
+        call = self._call(work, agent)
         command = CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
-        with Interface(call.socket, token, self._context(work, sight)) as interface:
+        with Interface(call.socket, call.token, self._context(work, sight)) as interface:
             reply = command.run(call, control)
-        return reply, interface.collected()
+            sentence = repair.missing(work.role, interface.collected())
+            if sentence and reply.fault is None:
+                again = replace(call, prompt=repair.prompt_again(call.prompt, sentence))
+                reply = command.run(again, control)
+        collected = interface.collected()
+        sentence = repair.missing(work.role, collected)
+        if sentence and reply.fault is None:
+            reply = replace(reply, fault=Fault.UNPARSEABLE, detail=sentence)
+        return reply, collected
 
-    def _call(
-        self, work: Work, token: str, agent: configuration.AgentConfig, secret_env: dict[str, str]
-    ) -> Call:
+    def _call(self, work: Work, agent: configuration.AgentConfig) -> Call:
         project = self.session.project
         directory = self._sockets()
-        places = self.folders.places(work.role.value, project.subpath, directory)
+        player = f"{work.role.value}-{work.agent}".rstrip("-")
+        places = self.folders.places(player, project.subpath, directory)
         path = f"{self.folders.root / 'bin'}:{os.environ.get('PATH', os.defpath)}"
         return Call(
             session=self.session.pk,
@@ -244,12 +250,12 @@ class Stage:
             prompt=work.prompt,
             places=places,
             socket=directory / "s",
-            token=token,
+            token=self._token,
             mark=f"{work.reference}-{randomness.token_hex(8)}",
             wall_seconds=agent.wall_seconds,
             silence_seconds=agent.silence_seconds,
             env={"PATH": path, **agent.env},
-            secrets=secret_env,
+            secrets=self._secret_env,
         )
 
     def _sockets(self) -> Path:
@@ -275,6 +281,9 @@ class Stage:
             head=self.workspace.head,
             blob=self.workspace.blob,
             is_missing=lambda commit: commit in sight.absent,
+            goal=sight.goal(project),
+            pool=tuple(worker.name for worker in self.config.pool),
+            criteria=work.criteria,
         )
 
     # --- the done script ---------------------------------------------------------------------

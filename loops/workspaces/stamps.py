@@ -16,7 +16,8 @@ from loops.workspaces.confined_git import BrokenClone, CloneGit, Head
 from loops.workspaces.elsewhere import Kept
 from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
-from loops.workspaces.scan import Memory, Scanner
+from loops.workspaces.memory import Memory
+from loops.workspaces.scan import Scanner
 from loops.workspaces.store import Store
 from loops.workspaces.values import Confine, Tree, Unusable
 
@@ -64,15 +65,14 @@ class Stamper:
         if (head.commit, rev) != (state.head, state.kept_rev):
             parents = [state.kept, head.commit] if state.kept else [head.commit]
             state.kept = self.store.keep(rev, parents, f"Snapshot of {self.ref}")
-            self.store.set_refs(
-                {
-                    f"refs/loopwatch/{self.ref}/snapshots": state.kept,
-                    f"refs/heads/{self.branch}": head.commit,
-                }
-            )
+            refs = {f"refs/loopwatch/{self.ref}/snapshots": state.kept}
+            if head.commit != state.head:
+                refs[f"refs/heads/{self.branch}"] = head.commit
+            self.store.set_refs(refs)
         state.head, state.head_ref, state.kept_rev = head.commit, head.ref, rev
         write_json(self.engine / "state.json", asdict(state))
-        self.scanner.remember(state.kept)
+        if state.memory.indexed == rev:
+            self.scanner.remember(state.kept)
         return Tree(rev, head.commit)
 
     def _scan(self, head: str, state: State) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from loops.workspaces import arrival
@@ -15,10 +15,12 @@ from loops.workspaces.commands import Prepare
 from loops.workspaces.elsewhere import Elsewhere, Kept
 from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
+from loops.workspaces.go_back import Return
 from loops.workspaces.paths import Paths
 from loops.workspaces.source import Source
 from loops.workspaces.stamps import Stamper, write_json
 from loops.workspaces.store import Store, checked_ref
+from loops.workspaces.told import told as _told
 from loops.workspaces.values import Base, Boundary, Confine, Ran, Tree, Unusable, shown
 
 
@@ -164,6 +166,15 @@ class Workspace:
             judge = BoundaryJudge(self._stamper, self._paths, self.files_folder(number))
             return judge.judge(before, may_change=may_change, done_signalled=done_signalled)
 
+    def go_to(self, tree: Tree) -> Tree:
+        """Put the clone (files, HEAD and its branch, index) back to a recorded tree, before an
+        attempt; no agent runs. What stands then is `tree`, but for untracked files over 50 MB that
+        were changed since: the next boundary's notes name them. Ignored files stay. What stood
+        before is in the store. Safe to repeat, also after a crash in the middle.
+        """
+        with _told("The session cannot go back to a recorded tree"), self._stamper.locked():
+            return Return(self._stamper, self._session / "aside").to(tree)
+
     # --- questions -------------------------------------------------------------------------------
 
     def head(self) -> str:
@@ -173,6 +184,9 @@ class Workspace:
     def missing(self, commits: Iterable[str], head: str) -> frozenset[str]:
         """Those of `commits` (ids as agents gave them) that are neither in `head` nor have a
         commit of equal patch-id there."""
+        commits = tuple(commits)
+        if not commits:
+            return frozenset()
         with _told("The session's commits cannot be compared"), self._stamper.locked():
             full = {name: self._stamper.known(name) for name in commits}
             away = self._store.not_in(set(filter(None, full.values())), head, self._stamper.base())
@@ -228,14 +242,3 @@ class Workspace:
             return Prepare(self._store, self._session / "prepare", self._confine).run(
                 command, tree=tree, clone=self._clone, workdir=workdir, timeout=timeout
             )
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    """No traceback of git's or the disk's reaches a person: one sentence instead."""
-    try:
-        yield
-    except GitFailed as error:
-        raise Unusable(f"{what}: {error}.") from error
-    except OSError as error:
-        raise Unusable(f"{what}: {error.strerror or error} ({error.filename}).") from error

@@ -13,7 +13,7 @@ def pin_to_this_host(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('loops', '0003_longer_pattern_names'),
+        ('loops', '0006_results_and_deliveries'),
     ]
 
     operations = [
