@@ -13,7 +13,7 @@ from django.db import connections
 from django.utils import timezone
 
 from loops import clockwork
-from loops.cli import DJANGO_OPTIONS
+from tracker.commands import DJANGO_OPTIONS
 
 SECOND = 1.0
 log = logging.getLogger("loops.clock")
