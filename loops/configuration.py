@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from loops.engine.bounds import check_config
 from loops.engine.contracts import Verifier
@@ -22,6 +22,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 Name = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]
 RoleName = Literal["thinker", "worker", "verifier", "maker", "reviewer", "coach"]
 Model = TypeVar("Model", bound=BaseModel)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OURS = ("PATH", "RUN_MARK")
 
 
 class _Strict(BaseModel):
@@ -39,6 +41,18 @@ class AgentConfig(_Strict):
     secret_env: dict[str, str] = {}
     wall_seconds: Seconds = 1800
     silence_seconds: Seconds = 600
+
+    @field_validator("env", "secret_env")
+    @classmethod
+    def _is_free(cls, variables: dict[str, str]) -> dict[str, str]:
+        for name, value in variables.items():
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of an environment variable")
+            if name in _OURS or name.startswith("LOOPWATCH_"):
+                raise ValueError(f"{name} is set by Loopwatch; choose another name")
+            if "\0" in value:
+                raise ValueError(f"the value of {name} holds a NUL character")
+        return variables
 
 
 class LimitsConfig(_Strict):
@@ -201,5 +215,9 @@ def _checked(kind: type[Model], raw: dict[str, Any], what: str) -> Model:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        faults = (f"{'.'.join(map(str, e['loc']))}: {_plain(e['msg'])}" for e in error.errors())
         raise Invalid(f"The {what} cannot be used. " + "; ".join(faults) + ".") from None
+
+
+def _plain(message: str) -> str:
+    return message.removeprefix("Value error, ")

@@ -10,18 +10,21 @@ from escalations.frame import follow
 from escalations.reading.index import index_page
 from loops import live
 from loops.pages.index import IndexPage
+from loops.reading.still import one_moment
 from tracker.access import Right, may, visible_projects
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     follow(request, live.ALL, "/live/")
-    return render(request, "loops/index.html", {"page": _page(request)})
+    with one_moment():
+        return render(request, "loops/index.html", {"page": _page(request)})
 
 
 @require_safe
 def index_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "loops/_index.html", {"page": _page(request)})
+    with one_moment():
+        return render(request, "loops/_index.html", {"page": _page(request)})
 
 
 def _page(request: HttpRequest) -> IndexPage:

@@ -80,7 +80,7 @@ def _start(request: HttpRequest, projects: QuerySet[Project], project: Project) 
 def _create(request: HttpRequest, form: NewSessionForm, project: Project, look: Look) -> Session:
     by = acting(request.user)
     require(request.user, Right.OPERATE, project)
-    session = services.create_session(
+    return services.launch(
         project,
         by=by,
         config=_config(form.cleaned_data),
@@ -88,8 +88,6 @@ def _create(request: HttpRequest, form: NewSessionForm, project: Project, look: 
         scope=_scope(form.cleaned_data),
         look=look,
     )
-    services.start(session, by)
-    return session
 
 
 def _config(data: dict[str, Any]) -> dict[str, Any]:

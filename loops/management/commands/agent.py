@@ -36,8 +36,8 @@ class Command(PersonCommand):
             {
                 "argv": _split(options["command"]),
                 "prompt": options["prompt"],
-                "env": dict(pair.partition("=")[::2] for pair in options["env"]),
-                "secret_env": dict(pair.partition("=")[::2] for pair in options["secret"]),
+                "env": _variables(options["env"], "NAME=VALUE"),
+                "secret_env": _variables(options["secret"], "NAME=SECRET"),
                 "wall_seconds": options["wall_seconds"],
                 "silence_seconds": options["silence_seconds"],
             },
@@ -60,3 +60,11 @@ def _split(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:
         raise Invalid("The command cannot be split: a quotation mark is not closed.") from None
+
+
+def _variables(pairs: list[str], form: str) -> dict[str, str]:
+    for pair in pairs:
+        name, equals, _ = pair.partition("=")
+        if not (name and equals):
+            raise Invalid(f"{pair!r} does not read {form}.")
+    return dict(pair.partition("=")[::2] for pair in pairs)

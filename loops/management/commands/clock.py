@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 from django.utils import timezone
 
-from loops.cli import DJANGO_OPTIONS
 from loops.clockwork import Clockwork
+from tracker.commands import DJANGO_OPTIONS
 
 SECOND = 1.0
 log = logging.getLogger("loops.clock")
