@@ -56,6 +56,8 @@ class Session(models.Model):
     lease_owner: who may record ({"host", "boot_id", "pid", "start_ticks"}); process: the agent
     tree that runs now, for a successor to kill. not_before: back-off or an agent's limit.
     holds_project: from the first claim to the end (RULES 1, one active session per project).
+    forked_from, forked_at: the parent and its iteration that this one goes on from. own_log_after:
+    sequence of the `forked` entry: what stands before it in the log is a copy of the parent's.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
@@ -71,6 +73,11 @@ class Session(models.Model):
     preflight = models.JSONField(null=True)
     base_rev = models.CharField(max_length=64, default="", blank=True)
     base_head = models.CharField(max_length=64, default="", blank=True)
+    forked_from = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="forks"
+    )
+    forked_at = models.PositiveIntegerField(null=True, blank=True)
+    own_log_after = models.PositiveBigIntegerField(default=0)
     log_seq = models.PositiveBigIntegerField(default=0)
     fold = models.JSONField(null=True)
     fold_seq = models.PositiveBigIntegerField(default=0)
@@ -104,6 +111,11 @@ class Session(models.Model):
                 condition=~Q(state=State.ENDED.value) | Q(holds_project=False),
                 name="ended_session_frees_its_project",
             ),
+            models.CheckConstraint(
+                condition=Q(forked_from__isnull=True, forked_at__isnull=True, own_log_after=0)
+                | Q(forked_from__isnull=False, forked_at__isnull=False, own_log_after__gt=0),
+                name="fork_names_parent_and_iteration",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -113,6 +125,11 @@ class Session(models.Model):
     def ref(self) -> str:
         """The tracker's opaque name of this session."""
         return f"S-{self.pk}"
+
+    @property
+    def own_log(self) -> models.QuerySet[LogEntry]:
+        """Its log without what a fork copied from its parent."""
+        return LogEntry.objects.filter(session=self.pk, seq__gt=self.own_log_after)
 
 
 class PromptText(models.Model):

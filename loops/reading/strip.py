@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from loops.engine.values import State
-from loops.models import LogEntry
 from loops.pages.timeline import HumanChange, OpenBugs, Timeline, timeline
 from loops.reading import links
 from loops.reading.iterations import turns
@@ -56,7 +55,7 @@ def _right_edge(reading: Reading, changes: list[HumanChange]) -> datetime:
 
 def human_changes(reading: Reading) -> list[HumanChange]:
     """What people did to the loop, in order: events that counted, and decisions."""
-    rows = LogEntry.objects.filter(session=reading.session, kind__in=("human_event", "decided"))
+    rows = reading.session.own_log.filter(kind__in=("human_event", "decided"))
     return [
         _change(reading, kind, payload, reading.local(at))
         for kind, payload, at in rows.order_by("seq").values_list("kind", "payload", "at")
