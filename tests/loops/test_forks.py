@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 
 import pytest
@@ -9,7 +10,6 @@ from django.core.management import CommandError, call_command
 from django.forms.models import model_to_dict
 
 from loops import forks, runner, services
-from loops.engine import controllers
 from loops.engine.values import Role, RunRole
 from loops.models import Iteration, LogEntry, Session, Transition
 from loops.reading.reading import Reading
@@ -274,3 +274,35 @@ def test_an_end_that_today_s_rules_would_not_bring_is_a_difference(parent):
     parent.refresh_from_db()
     (end,) = replay(parent).differences
     assert (end.iteration, end.recorded.what, end.now.what) == (None, "end exhausted", "end done")
+
+
+# --- the command line ------------------------------------------------------------------------------
+
+
+def command(capsys, *words):
+    """(exit code, what it printed)."""
+    code = 0
+    try:
+        call_command("session", *words)
+    except SystemExit as end:
+        code = end.code
+    return code, capsys.readouterr().out
+
+
+def test_replay_on_the_command_line_says_same_with_0_and_different_with_1(parent, capsys):
+    assert command(capsys, "replay", str(parent.pk)) == (
+        0, f"7 iterations of S-{parent.pk}: today's rules say the same.\n",
+    )  # fmt: skip
+    Iteration.objects.filter(session=parent, number=3).update(rule="ST-W5")
+    code, said = command(capsys, "replay", str(parent.pk))
+    assert code == 1
+    assert "recorded: worker (ST-W5) -> WORK  now: worker (ST-R2) -> WORK" in said
+    code, said = command(capsys, "replay", str(parent.pk), "--json")
+    assert (code, json.loads(said)["differences"][0]["iteration"]) == (1, 3)
+
+
+def test_fork_on_the_command_line(parent, capsys):
+    with pytest.raises(CommandError, match="store of recorded trees is not there"):
+        call_command("session", "fork", str(parent.pk), "--at", "2")
+    with pytest.raises(CommandError, match="does not read LIMIT=N"):
+        call_command("session", "fork", str(parent.pk), "--at", "2", "--limit", "iterations")

@@ -11,6 +11,7 @@ from typing import Any
 from escalations import records
 from loops import records as sessions
 from loops import services
+from loops.management.session_verbs import SessionVerbs
 from loops.models import Session
 from tracker import services as tracker
 from tracker.commands import Answer, Options, PersonCommand, read_text
@@ -25,7 +26,7 @@ _VERBS = {
 }
 
 
-class Command(PersonCommand):
+class Command(SessionVerbs, PersonCommand):
     help = "Start, watch and steer sessions: supervised loops on a project."
 
     def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
@@ -41,6 +42,7 @@ class Command(PersonCommand):
         verb("show", self.show, "Show one session.").add_argument("id", type=int)
         for name, (_, does) in _VERBS.items():
             verb(name, self.steer, f"The session {does}.").add_argument("id", type=int)
+        self.add_session_verbs(verb)
 
     def start(self, options: Options) -> Answer:
         project = tracker.get_project(options["project"])
