@@ -52,7 +52,9 @@ def point_of(session: Session, number: int) -> Point:
     if iteration is None:
         raise NotFound(f"{session.ref} has no iteration {number} to fork from.")
     if iteration.ended_at is None:
-        raise Conflict(f"Iteration {number} of {session.ref} still runs; fork it when it has ended.")
+        raise Conflict(
+            f"Iteration {number} of {session.ref} still runs; fork it when it has ended."
+        )
     entry = recorded_entry(session, iteration)
     if entry is None or not iteration.rev:
         raise Conflict(f"Iteration {number} of {session.ref} left no recorded tree to go on from.")

@@ -15,7 +15,7 @@ from tracker.models import Bug, Move
 from tracker.scope import bugs_in
 
 _STANDS = (State.PAUSED, State.WAITING_HUMAN, State.ENDED)
-_DONE = {
+EVENTS = {
     "requirement edited": "edited",
     Verb.FILE.value: "filed",
     Verb.MERGE.value: "filed again",
@@ -68,7 +68,7 @@ def _change(reading: Reading, kind: str, payload: dict[str, str], at: datetime) 
         return HumanChange(at, f"E-{number} decided", f"/queue/{number}/")
     key = payload["key"]
     page = links.requirement if key.startswith("R-") else links.entry
-    verb = _DONE.get(payload["what"], payload["what"])
+    verb = EVENTS.get(payload["what"], payload["what"])
     return HumanChange(at, f"{key} {verb}", page(reading.project, key).href)
 
 

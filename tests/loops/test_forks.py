@@ -130,7 +130,9 @@ def test_a_fork_can_be_forked(parent, me):
     run(one, w)
     two = fork(one, 2, me)
     assert (two.forked_from_id, two.forked_at) == (one.pk, 2)
-    kinds = list(LogEntry.objects.filter(session=two).order_by("seq").values_list("kind", flat=True))
+    kinds = list(
+        LogEntry.objects.filter(session=two).order_by("seq").values_list("kind", flat=True)
+    )
     assert kinds.count("forked") == 2
     assert kinds.count("recorded") == 2 + 2
     run(two, as_it_stood(w, two))
