@@ -32,27 +32,24 @@ class Fold:
     @classmethod
     def load(cls, session: Session) -> Fold:
         """From the cache, then the entries after it. Without a cache: from the first entry."""
-        controller = controllers.controller_of(session.pattern)
-        state = None if session.fold is None else controllers.state_from_json(session.fold)
-        if state is not None:
-            fold = cls(controller, state, session.fold_seq)
-        else:
-            fold = cls.empty(session)
+        fold = cls._kept(session) or cls.empty(session)
         fold.catch_up(session)
         return fold
 
     @classmethod
     def as_of(cls, session: Session, seq: int) -> Fold:
         """As the log stood at entry `seq`; from the cache where that is not newer."""
-        if session.fold is not None and session.fold_seq <= seq:
-            state = controllers.state_from_json(session.fold)
-            if state is not None:
-                fold = cls(controllers.controller_of(session.pattern), state, session.fold_seq)
-                fold.fold_to(session, seq)
-                return fold
-        fold = cls.empty(session)
+        kept = cls._kept(session)
+        fold = kept if kept is not None and kept.seq <= seq else cls.empty(session)
         fold.fold_to(session, seq)
         return fold
+
+    @classmethod
+    def _kept(cls, session: Session) -> Fold | None:
+        state = None if session.fold is None else controllers.state_from_json(session.fold)
+        if state is None:
+            return None
+        return cls(controllers.controller_of(session.pattern), state, session.fold_seq)
 
     @classmethod
     def empty(cls, session: Session) -> Fold:

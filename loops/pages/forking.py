@@ -49,8 +49,8 @@ class ForkPage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineagePart:
     """Part loops/_lineage.html. forked: "Forked from S-7 after iteration 12; ..." or "" for a
-    session of its own. forks: those that went on from this one. differences: of the tracker, between
-    the iteration's time and the fork."""
+    session of its own. forks: those that went on from this one. differences: of the tracker,
+    between the iteration's time and the fork."""
 
     forked: str = ""
     acts: tuple[Act, ...] = ()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import accumulate, zip_longest
+from itertools import accumulate
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,12 +10,10 @@ from django.db.models import QuerySet
 from loops import exports
 from loops.models import Session
 from loops.pages.compare import (
-    Cell,
     Chart,
     ChoosePage,
     ComparePage,
     Fact,
-    PairRow,
     Side,
     chart,
 )
@@ -24,6 +21,7 @@ from loops.reading import changes, links
 from loops.reading.budgets import spent
 from loops.reading.head import status_part, title
 from loops.reading.iterations import most
+from loops.reading.pairs import differs_in_answer, pair_rows
 from loops.reading.reading import Reading
 from loops.reading.setup import pattern_word, setup
 from loops.reading.turns import MOST, Turn, turns_of
@@ -31,9 +29,6 @@ from tracker.models import Project
 from tracker.pages.atoms import Link
 from tracker.pages.words import duration, moment, money, plural, quantity
 
-SAME_SHOWN = 4  # of the equal directives, those before the first difference; the rest is folded
-FOLDED = 60
-DIFFERENT_SHOWN = 150
 CHOICES = 200
 MINUS = "\N{MINUS SIGN}"
 _DOLLARS = tuple(unit * 10.0**power for power in range(-2, 6) for unit in (1, 2, 5))
@@ -92,17 +87,10 @@ def _same(left: list[Turn], right: list[Turn]) -> int:
     return count
 
 
-def _only_answer(left: list[Turn], right: list[Turn], same: int) -> bool:
-    """The first difference is one of the answer: what was due is the same."""
-    if same >= min(len(left), len(right)):
-        return False
-    return left[same].directive == right[same].directive
-
-
 def _headline(left: list[Turn], right: list[Turn], same: int) -> str:
     if same == len(left) == len(right):
         return f"The same {plural(same, 'directive')} in both"
-    if _only_answer(left, right, same):
+    if differs_in_answer(left, right, same):
         return f"Same {plural(same + 1, 'directive')}, then the answers differ"
     if not same:
         return "They differ from the first directive on"
@@ -161,71 +149,7 @@ def _side(reading: Reading) -> Side:
     )
 
 
-# --- directives ------------------------------------------------------------------------------------
-
-
-def pair_rows(left: list[Turn], right: list[Turn], same: int) -> list[PairRow]:
-    """Equal rows, folded but for the last ones, then one row per place after the difference."""
-    only_answer = _only_answer(left, right, same)
-    shared = same + only_answer
-    rows: list[PairRow] = []
-    if shared:
-        fact = f"1 to {shared}" if shared > 1 else "1"
-        rows.append(PairRow(group="The same in both", fact=fact))
-        rows += _equal(left[:same])
-    if only_answer:
-        rows.append(PairRow(label=str(same + 1), both=_asked(left[same].cell)))
-    if same < max(len(left), len(right)):
-        rows.append(PairRow(group="Here they differ" if shared else "They differ from the start"))
-        rows += _different(left, right, same, only_answer=only_answer)
-    return rows
-
-
-def _equal(turns: list[Turn]) -> list[PairRow]:
-    hidden = max(0, len(turns) - SAME_SHOWN)
-    rows = [_folded(turns[:hidden])] if hidden else []
-    shown = enumerate(turns[hidden:], start=hidden + 1)
-    return [*rows, *(PairRow(label=str(number), both=turn.cell) for number, turn in shown)]
-
-
-def _folded(turns: list[Turn]) -> PairRow:
-    words = Counter(turn.cell.chip.word.lower() for turn in turns if turn.cell.chip)
-    counts = ", ".join(f"{count} {word}" for word, count in words.most_common(5))
-    told = [
-        f"{number} {turn.what} {turn.rule} {turn.cell.chip.word if turn.cell.chip else ''}".rstrip()
-        for number, turn in enumerate(turns[:FOLDED], start=1)
-    ]
-    left_out = len(turns) - FOLDED
-    return PairRow(
-        label=f"1 to {len(turns)}" if len(turns) > 1 else "1",
-        both=Cell(words=f"{plural(len(turns), 'directive')}: {counts}"),
-        folded=(*told, *([f"and {left_out} more"] if left_out > 0 else [])),
-    )
-
-
-def _asked(cell: Cell) -> Cell:
-    sub = "The same directive. The answer is not the same."
-    return Cell(cell.words, cell.rule, None, sub, "")
-
-
-def _different(
-    left: list[Turn], right: list[Turn], same: int, *, only_answer: bool
-) -> list[PairRow]:
-    rows = []
-    pairs = list(zip_longest(left[same:], right[same:]))
-    for place, (one, other) in enumerate(pairs[:DIFFERENT_SHOWN]):
-        is_first = place == 0
-        cells = [turn.cell if turn else None for turn in (one, other)]
-        if is_first and only_answer:
-            cells = [Cell("", "", c.chip, c.sub, c.href) if c else None for c in cells]
-        rows.append(PairRow(label=str(same + place + 1), a=cells[0], b=cells[1], is_first=is_first))
-    left_out = len(pairs) - DIFFERENT_SHOWN
-    if left_out > 0:
-        rows.append(PairRow(group=f"{left_out:,} more are not shown", fact="see each history"))
-    return rows
-
-
-# --- numbers and cost ------------------------------------------------------------------------------
+# --- numbers and cost ----------------------------------------------------------------------------
 
 
 def _numbers(a: Reading, b: Reading, left: list[Turn], right: list[Turn]) -> tuple[Fact, ...]:
@@ -293,7 +217,7 @@ def _levels(peak: float, units: tuple[float, ...]) -> list[float]:
     return [step * index for index in range(min(3, int(peak / step)) + 1)]
 
 
-# --- results ---------------------------------------------------------------------------------------
+# --- results -------------------------------------------------------------------------------------
 
 
 def _note(first: Session, second: Session, changed: int) -> str:

@@ -104,7 +104,7 @@ def _page_of(project: Project, key: str) -> Link:
     return links.entry(project, key) if is_entry else Link(key, links.spec(project))
 
 
-# --- bound and preflight ---------------------------------------------------------------------------
+# --- bound and preflight -------------------------------------------------------------------------
 
 
 def bound_part(session: Session, point: Point, form: ForkForm) -> BoundPart:

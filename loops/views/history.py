@@ -1,4 +1,4 @@
-"""A session's past: its state after any iteration, the replay of its log, and all of it as a file."""
+"""A session's past: its state after any iteration, the replay of its log, all of it as a file."""
 
 from __future__ import annotations
 

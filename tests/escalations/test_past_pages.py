@@ -46,7 +46,7 @@ def page(client, path):
     return text_of(answer)
 
 
-# --- history -----------------------------------------------------------------------------------------
+# --- history -------------------------------------------------------------------------------------
 
 
 def test_the_history_shows_what_the_rules_said_after_an_iteration(operator, ended):
@@ -96,7 +96,7 @@ def test_the_replay_page_shows_a_changed_rule_as_a_difference(operator, ended):
     assert "3 Worker ST-W5 Work Worker ST-R2 Work" in said
 
 
-# --- fork --------------------------------------------------------------------------------------------
+# --- fork ----------------------------------------------------------------------------------------
 
 
 def posted(**changes):
@@ -175,7 +175,7 @@ def test_a_tree_that_is_gone_cannot_be_forked_and_the_form_says_so(operator, end
     assert "The tree is not in the project's store." in text_of(answer)
 
 
-# --- compare -----------------------------------------------------------------------------------------
+# --- compare -------------------------------------------------------------------------------------
 
 
 def forked(ended, me, run, behaviours=HONEST, **changes):
@@ -235,7 +235,7 @@ def test_the_other_side_is_chosen_by_a_form(operator, ended, me, run):
     assert operator.get("/sessions/compare/?a=999999&b=1").status_code == 404
 
 
-# --- export and rights -------------------------------------------------------------------------------
+# --- export and rights ---------------------------------------------------------------------------
 
 
 def test_an_export_is_one_zip_with_the_whole_log(operator, ended):

@@ -248,7 +248,7 @@ def test_a_script_session_s_fork_is_judged_on_its_base(new_session, world, me):
     assert new.end_reason == "no_op"
 
 
-# --- replay ----------------------------------------------------------------------------------------
+# --- replay --------------------------------------------------------------------------------------
 
 
 def test_a_replay_of_what_just_ran_says_the_same(parent, me):
@@ -278,7 +278,7 @@ def test_an_end_that_today_s_rules_would_not_bring_is_a_difference(parent):
     assert (end.iteration, end.recorded.what, end.now.what) == (None, "end exhausted", "end done")
 
 
-# --- the command line ------------------------------------------------------------------------------
+# --- the command line ----------------------------------------------------------------------------
 
 
 def command(capsys, *words):

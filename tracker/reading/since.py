@@ -1,4 +1,4 @@
-"""What moved in a project's tracker between two moments: for whoever goes on from the earlier one."""
+"""What moved in a project's tracker since a moment, for whoever goes on from there."""
 
 from __future__ import annotations
 
