@@ -128,8 +128,15 @@ class Drive:
         point("opened")
         self._look(self.equipment.workspace.stamp())
         self.equipment.keep(self.session.iteration_count)
-        if not self.session.base_rev:
+        if not self.session.base_rev or self._is_unjudged_fork():
             self._record_base(base)
+
+    def _is_unjudged_fork(self) -> bool:
+        """A fork knows its base already; only a done script still has to judge it."""
+        session = self.session
+        if session.forked_from_id is None or session.iteration_count:
+            return False
+        return self._needs_script(self.sight.tree)
 
     def _record_base(self, base: Base) -> None:
         """The log's Opened entry: what the session stands on, and what the script says of it."""

@@ -113,7 +113,7 @@ class NewSessionForm(Inputs):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         for name in ("tokens", "money"):
-            self._one_of(data, name)
+            one_of(self, data, name)
         if data.get("done_mode") in ("script", "both") and not data.get("script"):
             self.add_error("script", "Name the script that says when the loop is done.")
         if data.get("scope") == "none" and not str(data.get("goal", "")).strip():
@@ -123,13 +123,80 @@ class NewSessionForm(Inputs):
             self.add_error("scope", "Choose at least one document or requirement.")
         return data
 
-    def _one_of(self, data: dict[str, Any], name: str) -> None:
-        """A limit is a number or an explicit "none"; both and neither are refused."""
-        has_limit, is_none = data.get(name) is not None, bool(data.get(f"no_{name}"))
-        if has_limit and is_none:
-            data[f"no_{name}"] = False  # a number typed beside the default tick is meant
-        elif not has_limit and not is_none and name not in self.errors:
-            self.add_error(name, "Give a number, or tick that there is no limit.")
+
+def one_of(form: forms.Form, data: dict[str, Any], name: str) -> None:
+    """A limit is a number or an explicit "none"; both and neither are refused."""
+    has_limit, is_none = data.get(name) is not None, bool(data.get(f"no_{name}"))
+    if has_limit and is_none:
+        data[f"no_{name}"] = False  # a number typed beside the default tick is meant
+    elif not has_limit and not is_none and name not in form.errors:
+        form.add_error(name, "Give a number, or tick that there is no limit.")
+
+
+class ForkForm(Inputs):
+    """What a fork changes of its parent's configuration: limits, and who plays each role.
+
+    players: (name, words) of what an agent can be chosen for; the field of each is "agent_" + name
+    and empty where it stays. settings(): what services take.
+    """
+
+    iterations = _number("Iterations", "at most", None)
+    minutes = _number("Time", "minutes", None)
+    no_progress = _number("Without a change", "in a row", None)
+    tokens = _number("Tokens", "tokens", None, required=False)
+    money = forms.FloatField(
+        label="Money",
+        required=False,
+        min_value=0.01,
+        widget=forms.NumberInput(attrs={"extra": "in-n", "inputmode": "decimal", "step": "any"}),
+        error_messages=dict.fromkeys(("min_value", "invalid"), "Money (dollars) is above zero."),
+    )
+    no_tokens = forms.BooleanField(label="No token limit", required=False)
+    no_money = forms.BooleanField(label="No money limit", required=False)
+
+    def __init__(
+        self,
+        *args: Any,
+        players: Sequence[tuple[str, str, str]] = (),
+        agents: Sequence[tuple[str, str]] = (),
+        **kwargs: Any,
+    ) -> None:
+        """players: (name, label, who plays it now)."""
+        super().__init__(*args, **kwargs)
+        self.players = [name for name, _label, _now in players]
+        for name, label, now in players:
+            field = forms.ChoiceField(label=label, required=False, widget=forms.Select())
+            field.widget.attrs["class"] = "in"
+            field.choices = [("", f"as before: {now}"), *agents]
+            self.fields[f"agent_{name}"] = field
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in ("tokens", "money"):
+            one_of(self, data, name)
+        return data
+
+    def limits(self) -> dict[str, float | None]:
+        """Of a valid form: the limits that a person changed. What stands as it came keeps the
+        parent's exact number, which the form may show rounded."""
+        data, changed = self.cleaned_data, set(self.changed_data)
+        found: dict[str, float | None] = {
+            name: data[name] for name in ("iterations", "no_progress") if name in changed
+        }
+        if "minutes" in changed:
+            found["wall_seconds"] = data["minutes"] * 60
+        for name in ("tokens", "money"):
+            if {name, f"no_{name}"} & changed:
+                found[name] = None if data[f"no_{name}"] else data[name]
+        return found
+
+    def agents(self) -> dict[str, str]:
+        """Of a valid form: player -> name of the stored agent that takes over."""
+        chosen = {name: self.cleaned_data[f"agent_{name}"] for name in self.players}
+        return {name: agent for name, agent in chosen.items() if agent}
+
+    def agent_fields(self) -> list[forms.BoundField]:
+        return [self[f"agent_{name}"] for name in self.players]
 
 
 class StopForm(Inputs):

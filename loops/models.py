@@ -86,6 +86,8 @@ class Session(models.Model):
     an earlier stay is stale. turn_at: when it last got a slot. kept: the snapshot that other hosts
     reach ({"iteration", "rev", "head", "head_ref", "snapshot", "host"}), null without one;
     keeping_fault: why the newest one is not there.
+    forked_from, forked_at: the parent and its iteration that this one goes on from. own_log_after:
+    sequence of the `forked` entry: what stands before it in the log is a copy of the parent's.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
@@ -103,6 +105,11 @@ class Session(models.Model):
     base_head = models.CharField(max_length=64, default="", blank=True)
     result_rev = models.CharField(max_length=64, default="", blank=True)
     result_head = models.CharField(max_length=64, default="", blank=True)
+    forked_from = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="forks"
+    )
+    forked_at = models.PositiveIntegerField(null=True, blank=True)
+    own_log_after = models.PositiveBigIntegerField(default=0)
     log_seq = models.PositiveBigIntegerField(default=0)
     fold = models.JSONField(null=True)
     fold_seq = models.PositiveBigIntegerField(default=0)
@@ -141,6 +148,11 @@ class Session(models.Model):
                 condition=~Q(state=State.ENDED.value) | Q(holds_project=False),
                 name="ended_session_frees_its_project",
             ),
+            models.CheckConstraint(
+                condition=Q(forked_from__isnull=True, forked_at__isnull=True, own_log_after=0)
+                | Q(forked_from__isnull=False, forked_at__isnull=False, own_log_after__gt=0),
+                name="fork_names_parent_and_iteration",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -150,6 +162,11 @@ class Session(models.Model):
     def ref(self) -> str:
         """The tracker's opaque name of this session."""
         return f"S-{self.pk}"
+
+    @property
+    def own_log(self) -> models.QuerySet[LogEntry]:
+        """Its log without what a fork copied from its parent."""
+        return LogEntry.objects.filter(session=self.pk, seq__gt=self.own_log_after)
 
 
 class PromptText(models.Model):

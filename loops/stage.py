@@ -96,6 +96,7 @@ def confine_here(
 
 def workspace_of(session: Session) -> Workspace:
     project, folders = session.project, Folders.of(session)
+    is_fork = session.forked_from_id is not None
     return Workspace(
         folders.store,
         folders.clone,
@@ -105,7 +106,19 @@ def workspace_of(session: Session) -> Workspace:
         tuple(project.extra_paths),
         tuple(project.accepted_leftovers),
         confine=confine_here,
+        base=session.base_head if is_fork else "",
+        tree=session.base_rev if is_fork else "",
     )
+
+
+def lacks(session: Session, rev: str, head: str) -> str:
+    """A sentence if a recorded tree of the session cannot be gone on from, else ""."""
+    if not Folders.of(session).store.is_dir():
+        return "The project's store of recorded trees is not there."
+    try:
+        return workspace_of(session).lacks(rev, head)
+    except Unusable as fault:
+        return str(fault)
 
 
 def preflight(project: Project, *, scratch: str) -> dict[str, Any]:

@@ -37,10 +37,12 @@ log = logging.getLogger("loopwatch.commands")
 
 @dataclass(frozen=True)
 class Answer:
-    """What a verb says: plain data for --json, a sentence (or lines) for people."""
+    """What a verb says: plain data for --json, a sentence (or lines) for people. code: exit code;
+    1 where the answer itself is "no", as when a replay differs."""
 
     data: Any
     text: str
+    code: int = 0
 
 
 class PersonCommand(BaseCommand):
@@ -85,6 +87,8 @@ class PersonCommand(BaseCommand):
             self.stdout.write(json.dumps(answer.data, ensure_ascii=False))
         elif answer.text:
             self.stdout.write(answer.text)
+        if answer.code:
+            sys.exit(answer.code)
 
     def execute(self, *args: Any, **options: Any) -> None:
         try:

@@ -15,6 +15,7 @@ from loops.reading import head, iterations, links, whereabouts
 from loops.reading.budgets import cost_part, limits_part
 from loops.reading.deliver import deliver_part, handed_over
 from loops.reading.edits import edits_part
+from loops.reading.forking import lineage_part
 from loops.reading.iteration import iteration_part
 from loops.reading.proof import why_part
 from loops.reading.reading import Reading
@@ -130,6 +131,7 @@ PARTS: Mapping[str, tuple[str, Callable[[Reading, View], Any]]] = {
         lambda reading, view: head.actions_part(reading, may_steer=view.may_steer),
     ),
     "notice": ("loops/_notice.html", lambda reading, view: notice(reading)),
+    "lineage": ("loops/_lineage.html", lambda reading, view: lineage_part(reading)),
     "timeline": ("loops/_timeline.html", lambda reading, view: timeline_part(reading)),
     "rows": ("loops/_iteration_rows.html", _rows),
     "iteration": ("loops/_iteration.html", _iteration),

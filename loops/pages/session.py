@@ -12,6 +12,7 @@ from typing import Literal
 
 from django.forms import BaseForm
 
+from loops.pages.forking import LineagePart
 from loops.pages.limits import LimitsPart
 from loops.pages.output import DiffPart, FilesPart, LogPart, PromptPart
 from loops.pages.timeline import Timeline
@@ -118,12 +119,13 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationRowsPart:
-    """Newest first. older: link to the page of older rows, or ""."""
+    """Newest first. older: link to the page of older rows, or "". history: the state at each."""
 
     rows: tuple[IterationRow, ...]
     done: int
     most: int
     older: str = ""
+    history: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,7 @@ class IterationPart:
     is set, the one that `tab` names. started_at: ticks while it runs. limit: "15:00".
 
     is_live: it runs now and its output arrives. newest: link back to the live iteration when
-    another one is pinned.
+    another one is pinned. then: the state after it, once it has ended.
     """
 
     number: int
@@ -159,6 +161,7 @@ class IterationPart:
     started_at: datetime | None = None
     is_live: bool = False
     newest: Link | None = None
+    then: Link | None = None
     log: LogPart | None = None
     diff: DiffPart | None = None
     prompt: PromptPart | None = None
@@ -270,6 +273,7 @@ class SessionPage:
     timeline: Timeline | None = None
     iteration: IterationPart | None = None
     deliver: DeliverPart | None = None
+    lineage: LineagePart | None = None
 
 
 # Name of a part -> its template. A part is served alone with {name: getattr(page, name)} and its
@@ -278,6 +282,7 @@ PARTS = {
     "status": "loops/_status.html",
     "actions": "loops/_actions.html",
     "notice": "loops/_notice.html",
+    "lineage": "loops/_lineage.html",
     "timeline": "loops/_timeline.html",
     "rows": "loops/_iteration_rows.html",
     "iteration": "loops/_iteration.html",

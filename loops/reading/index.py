@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from loops.engine.values import EndReason, Outcome, Role, State
@@ -161,7 +161,10 @@ def spent_today(projects: QuerySet[Project]) -> Spent | None:
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     evidence = "payload__evidence__"
     rows = LogEntry.objects.filter(
-        kind="recorded", at__gte=midnight, session__project__in=projects
+        kind="recorded",
+        at__gte=midnight,
+        session__project__in=projects,
+        seq__gt=F("session__own_log_after"),  # what a fork copied was spent by its parent
     ).values_list(*(evidence + name for name in ("role", "money", "tokens")))
     by_role: dict[str, float] = {}
     free, tokens = 0, 0

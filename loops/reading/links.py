@@ -11,6 +11,7 @@ PREVIEW = "/sessions/new/preview/"
 NEW_PROJECT = "/projects/new/"
 NEW_AGENT = "/agents/new/"
 DEMO = "/demo/"
+COMPARE = "/sessions/compare/"
 
 
 def session(session_id: int) -> str:
@@ -19,6 +20,27 @@ def session(session_id: int) -> str:
 
 def iteration(session_id: int, number: int) -> str:
     return f"{session(session_id)}iterations/{number}/"
+
+
+def history(session_id: int, number: int = 0) -> str:
+    """The session as it stood after iteration `number`; 0 = the newest."""
+    return f"{session(session_id)}history/" + (f"?at={number}" if number else "")
+
+
+def replay(session_id: int) -> str:
+    return f"{session(session_id)}replay/"
+
+
+def export(session_id: int) -> str:
+    return f"{session(session_id)}export/"
+
+
+def fork(session_id: int, number: int) -> str:
+    return f"{session(session_id)}fork/?at={number}"
+
+
+def compare(a: int, b: int) -> str:
+    return f"{COMPARE}?a={a}&b={b}"
 
 
 def tracker(project: Project) -> str:

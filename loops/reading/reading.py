@@ -11,7 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from loops.engine.values import EndReason, Role, State
-from loops.models import Iteration, LogEntry, Session, Transition
+from loops.models import Iteration, Session, Transition
 from loops.sight import scope_of
 from loops.snapshots import Fold, LogUnusable
 from tracker.facts import Facts, facts
@@ -80,7 +80,7 @@ class Reading:
     def noted(self) -> dict[int, Noted]:
         """By number of the iteration."""
         evidence = "payload__evidence__"
-        rows = LogEntry.objects.filter(session=self.session, kind="recorded").values_list(
+        rows = self.session.own_log.filter(kind="recorded").values_list(
             *(evidence + name for name in ("number", "findings", "guidance", "tokens", "money"))
         )
         return {
@@ -90,8 +90,8 @@ class Reading:
 
     def evidence(self, number: int) -> dict[str, Any]:
         """The log's evidence of a finished iteration; {} while it runs."""
-        entry = LogEntry.objects.filter(
-            session=self.session, kind="recorded", payload__evidence__number=number
+        entry = self.session.own_log.filter(
+            kind="recorded", payload__evidence__number=number
         ).first()
         return dict(entry.payload["evidence"]) if entry else {}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from loops.engine.values import State
-from loops.models import LogEntry
 from loops.pages.timeline import HumanChange, OpenBugs, Timeline, timeline
 from loops.reading import links
 from loops.reading.iterations import turns
@@ -16,7 +15,7 @@ from tracker.models import Bug, Move
 from tracker.scope import bugs_in
 
 _STANDS = (State.PAUSED, State.WAITING_HUMAN, State.ENDED)
-_DONE = {
+EVENTS = {
     "requirement edited": "edited",
     Verb.FILE.value: "filed",
     Verb.MERGE.value: "filed again",
@@ -56,7 +55,7 @@ def _right_edge(reading: Reading, changes: list[HumanChange]) -> datetime:
 
 def human_changes(reading: Reading) -> list[HumanChange]:
     """What people did to the loop, in order: events that counted, and decisions."""
-    rows = LogEntry.objects.filter(session=reading.session, kind__in=("human_event", "decided"))
+    rows = reading.session.own_log.filter(kind__in=("human_event", "decided"))
     return [
         _change(reading, kind, payload, reading.local(at))
         for kind, payload, at in rows.order_by("seq").values_list("kind", "payload", "at")
@@ -69,7 +68,7 @@ def _change(reading: Reading, kind: str, payload: dict[str, str], at: datetime) 
         return HumanChange(at, f"E-{number} decided", f"/queue/{number}/")
     key = payload["key"]
     page = links.requirement if key.startswith("R-") else links.entry
-    verb = _DONE.get(payload["what"], payload["what"])
+    verb = EVENTS.get(payload["what"], payload["what"])
     return HumanChange(at, f"{key} {verb}", page(reading.project, key).href)
 
 

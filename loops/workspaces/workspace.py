@@ -17,6 +17,7 @@ from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
 from loops.workspaces.go_back import Return
 from loops.workspaces.paths import Paths
+from loops.workspaces.restore import Restorer
 from loops.workspaces.source import Source
 from loops.workspaces.stamps import Stamper, write_json
 from loops.workspaces.store import Store, checked_ref
@@ -29,8 +30,10 @@ class Workspace:
     engine's (its index, files of iterations), and only the clone may be shown to agents.
 
     subpath, extra_paths: where agents may change files, relative to the repository's root ("" =
-    everywhere). base: commit to start from instead of the source's HEAD. All methods but the
-    constructor raise Unusable with a sentence. One process at a time may use a session's.
+    everywhere). base: commit to start from instead of the source's HEAD. tree: content to start
+    with instead of that commit's (a fork goes on from a tree with uncommitted work); both may be
+    in the store alone. All methods but the constructor raise Unusable with a sentence. One process
+    at a time may use a session's.
     """
 
     def __init__(
@@ -45,12 +48,14 @@ class Workspace:
         *,
         confine: Confine,
         base: str = "",
+        tree: str = "",
     ) -> None:
         self._ref = checked_ref(session_ref)
         self._clone = clone
         self._session = clone.parent
         self._source = Source(source)
         self._wanted_base = base
+        self._wanted_tree = tree
         self._confine = confine
         self._paths = Paths(subpath, extra_paths, Exclusions(leftovers))
         self._store = Store(store)
@@ -72,6 +77,8 @@ class Workspace:
             with self._stamper.locked():
                 self._start_scanner(head)
                 tree = self._stamper.take()
+                if self._wanted_tree not in ("", tree.rev):
+                    tree = self._lay(tree)
         write_json(record, {"rev": tree.rev, "head": head})
         return Base(tree.rev, head)
 
@@ -82,6 +89,8 @@ class Workspace:
         self._store.prepare(self._source.object_format())
         base_ref = self._stamper.base_ref
         head = self._store.commit(base_ref)  # there after a crash: the base stays what it was
+        if not head and self._wanted_tree:
+            head = self._kept_commit(base_ref)
         if not head:
             env = self._source.fetch_environment(self._stamper.engine)
             fetched = f"refs/loopwatch/{self._ref}/fetched"
@@ -98,6 +107,28 @@ class Workspace:
             maker = CloneMaker(self._store)
             maker.make(self._clone, ref=base_ref, branch=self.branch())
         return head
+
+    def _kept_commit(self, base_ref: str) -> str:
+        """The commit of a recorded tree, which may never have been in the source."""
+        head = self._store.commit(self._wanted_base)
+        if not head or not self._store.has_tree(self._wanted_tree):
+            raise Unusable(
+                f"The tree {self._wanted_tree[:12]} on commit {self._wanted_base[:12]} is not in "
+                f"the project's store {self._store.path}; fork another iteration."
+            )
+        self._store.set_refs({base_ref: head})
+        return head
+
+    def _lay(self, found: Tree) -> Tree:
+        """Put the wanted content over the fresh checkout; HEAD and index stay, so that what was
+        not committed then is not committed now. Idempotent after a crash."""
+        changes = self._store.changes(self._wanted_tree, found.rev)
+        restorer = Restorer(self._clone, self._store, self._session / "aside")
+        restorer.restore(changes, self._stamper.large())
+        tree = self._stamper.take()
+        if restorer.notes:  # files over 50 MB that git does not hold: nobody has them any more
+            raise Unusable(" ".join(restorer.notes))
+        return tree
 
     def _start_scanner(self, head: str) -> None:
         self._stamper.scanner.prepare(self._store.git.text("rev-parse", "--show-object-format"))
@@ -204,6 +235,18 @@ class Workspace:
         """Difference of two revs (or commits) as text."""
         with _told("The difference cannot be shown"):
             return self._store.diff(a_rev, b_rev)
+
+    def lacks(self, rev: str, head: str) -> str:
+        """A sentence if the store cannot give back the tree `rev` on the commit `head`, else ""."""
+        with _told("The recorded tree cannot be looked for"):
+            if self._store.has_tree(rev) and self._store.commit_by_id(head):
+                return ""
+            return f"The tree {rev[:12]} on commit {head[:12]} is not in the project's store."
+
+    def write_patch(self, a_rev: str, b_rev: str, path: Path) -> None:
+        """The difference of two revs for `git apply`, binary files included, as a file."""
+        with _told("The patch cannot be written"):
+            self._store.write_patch(a_rev, b_rev, path)
 
     def added_and_changed(self, a_rev: str, b_rev: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Paths that b_rev has more than a_rev, and paths that both have or only a_rev has but

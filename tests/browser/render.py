@@ -45,6 +45,7 @@ def engine() -> DjangoTemplates:
 def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
     """Name -> template, current entry of the rail, what makes its page value."""
     from tests.browser import story_pages as p
+    from tests.browser import story_past as h
     from tests.browser import story_session as s
     from tests.browser import story_tracker as t
 
@@ -79,6 +80,15 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         "spec-empty": ("tracker/requirement.html", "Specs", t.spec_empty),
         "new-session": ("loops/new_session.html", "Loops", p.new_session),
         "new-session-refused": ("loops/new_session.html", "Loops", p.new_session_refused),
+        "session-fork": ("loops/session.html", "Loops", h.forked_session),
+        "compare": ("loops/compare.html", "Loops", h.compared),
+        "compare-choose": ("loops/compare_choose.html", "Loops", h.choose),
+        "history": ("loops/history.html", "Loops", h.history),
+        "history-none": ("loops/history.html", "Loops", h.history_empty),
+        "replay": ("loops/replay.html", "Loops", h.replay),
+        "replay-differs": ("loops/replay.html", "Loops", h.replay_differs),
+        "fork": ("loops/fork.html", "Loops", h.fork),
+        "fork-refused": ("loops/fork.html", "Loops", h.fork_refused),
         "new-project": ("tracker/new_project.html", "Loops", p.new_project),
         "login": ("login/link.html", "", lambda: p.LINK),
         "login-used": ("login/none.html", "", lambda: p.USED),
@@ -102,6 +112,14 @@ STILL = (
     "new-session-refused",
     "new-project",
     "edit",
+    "compare",
+    "compare-choose",
+    "history",
+    "history-none",
+    "replay",
+    "replay-differs",
+    "fork",
+    "fork-refused",
 )
 
 

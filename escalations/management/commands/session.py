@@ -13,6 +13,7 @@ from escalations import records
 from loops import deliveries, moving, services
 from loops import records as sessions
 from loops.engine.values import Pattern
+from loops.management.session_verbs import SessionVerbs
 from loops.models import Delivery, Session
 from tracker import services as tracker
 from tracker.commands import Answer, Options, PersonCommand, read_text
@@ -27,7 +28,7 @@ _VERBS = {
 }
 
 
-class Command(PersonCommand):
+class Command(SessionVerbs, PersonCommand):
     help = "Start, watch and steer sessions: supervised loops on a project."
 
     def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
@@ -73,6 +74,7 @@ class Command(PersonCommand):
         move = verb("move", self.move, "Go on on another host, from the last snapshot.")
         move.add_argument("id", type=int)
         move.add_argument("--to", required=True, metavar="HOST", help="a host that lives")
+        self.add_session_verbs(verb)
 
     def start(self, options: Options) -> Answer:
         project = tracker.get_project(options["project"])
