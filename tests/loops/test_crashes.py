@@ -16,6 +16,7 @@ from tests.loops.upping import Installation, Up
 
 pytestmark = pytest.mark.once
 LEASE = 3
+LOCK = ".git/agents.lock"
 SLACK = 10  # seconds that a loaded machine may take for starting processes
 POINTS = (
     "taken", "opened", "before boundary", "in boundary", "after boundary", "claimed",
@@ -76,12 +77,12 @@ class Site(Installation):
 
     def begin(self):
         self.add_project()
-        self.lock = self.base / "lock"
         config = PATTERNS[self.pattern](self._agent)
         return self.start_session({**config, "limits": {"iterations": 400, "no_progress": 400}})
 
     def _agent(self, name, *options):
-        pause = ("--pause", "0.3", "--lock", str(self.lock))
+        # In the clone: the one place that all agents of a session share, sandboxed or not.
+        pause = ("--pause", "0.3", "--lock", LOCK)
         return {"argv": scripted.argv(name, *pause, *options)}
 
     def claimed(self):
@@ -103,7 +104,9 @@ class Site(Installation):
         return eventually(look, within=60, what="an agent on record")
 
     def check(self):
-        assert not self.lock.with_name("lock.two-at-once").exists(), "two agents at one step"
+        clone = self.data / "sessions" / "1" / "clone"
+        assert (clone / LOCK).exists(), "no agent took the lock"
+        assert not (clone / f"{LOCK}.two-at-once").exists(), "two agents at one step"
         rows = self.rows("SELECT number, outcome, ended_at FROM loops_iteration ORDER BY number")
         assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
         assert all(outcome for _, outcome, ended in rows if ended)
