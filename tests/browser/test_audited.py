@@ -21,5 +21,5 @@ def test_every_address_is_audited_in_a_browser_or_is_no_page():
     named = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
     audited = {resolve(path.partition("?")[0]).url_name for path in (*PATHS[:-1], *ROWS.values())}
     assert named - audited - NO_PAGES == {"login_link"}  # the story's "login" and "login-used"
-    assert NO_PAGES <= named
+    assert named >= NO_PAGES
     assert set(pages()) >= TOLD
