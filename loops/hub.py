@@ -25,8 +25,6 @@ from weakref import WeakKeyDictionary
 
 import redis.asyncio
 from django.conf import settings
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
 from loops import live
 
@@ -114,11 +112,6 @@ class Topic:
             viewer.push(text)
 
 
-def _again(times: int) -> Retry:
-    """Left to itself the library waits up to 10 s between its own tries, and pages stand still."""
-    return Retry(NoBackoff(), times)
-
-
 class Hub:
     """Belongs to one event loop; close() ends its tasks."""
 
@@ -128,9 +121,7 @@ class Hub:
         self._connected = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._owes_resync = False
-        self._counts = redis.asyncio.Redis.from_url(
-            url, socket_timeout=2, socket_connect_timeout=2, retry=_again(1)
-        )
+        self._counts = redis.asyncio.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
 
     async def join(self, name: str, viewer: Viewer) -> None:
         if not self._tasks:
@@ -164,9 +155,7 @@ class Hub:
         while True:
             try:
                 async with (
-                    redis.asyncio.Redis.from_url(
-                        self._url, socket_connect_timeout=2, retry=_again(0)
-                    ) as broker,
+                    redis.asyncio.Redis.from_url(self._url, socket_connect_timeout=2) as broker,
                     broker.pubsub() as subscription,
                 ):
                     await subscription.subscribe(live.CHANNEL)

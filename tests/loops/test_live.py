@@ -312,23 +312,6 @@ def test_a_page_that_opens_while_the_broker_is_away_hears_when_it_is_back(own_br
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-def test_a_broker_that_was_away_for_long_is_found_again_soon(own_broker, monkeypatch):
-    """The library's own tries, up to 10 s apart, kept pages still long after its return."""
-    monkeypatch.setattr("random.random", lambda: 1.0)  # its longest waits: 2, 4, 8 s
-
-    async def main():
-        hub = Hub(own_broker.url)
-        page = await open_page(hub, "session-7")
-        await asyncio.to_thread(own_broker.kill)
-        await asyncio.sleep(7)
-        await asyncio.to_thread(own_broker.start)
-        soon = 1.2 * hubs.LONGEST_WAIT + 2
-        assert await asyncio.wait_for(page.until("resync"), soon)
-        await hub.close()
-
-    asyncio.run(asyncio.wait_for(main(), 60))
-
-
 @pytest.fixture
 def own_broker(tmp_path):
     """A server that a test may kill and start again."""
