@@ -157,6 +157,11 @@ def test_a_question_names_the_whole_command_of_each_decision(new_session, world,
     call_command(*chosen[1:])
     asked.refresh_from_db()
     assert asked.status == "decided"
+    capsys.readouterr()
+    call_command("escalation", "show", str(asked.pk))
+    said = capsys.readouterr().out
+    assert "Decided by" in said
+    assert "escalation decide" not in said
 
 
 def test_texts_have_limits_that_a_sentence_names(project, me):

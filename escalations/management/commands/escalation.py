@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 
 from escalations import records, services
 from escalations.models import Escalation, Status
@@ -90,7 +92,11 @@ class Command(PersonCommand):
             f"{escalation} ({escalation.kind}) of S-{escalation.session_id}: {escalation.question}",
             f"Evidence: {escalation.evidence or 'none'}, version {escalation.version}",
         ]
-        for choice, effect in data["effects"].items():
+        if made := data["decided"]:
+            words = f": {made['text']}" if made["text"] else "."
+            lines += [f"Decided by {made['by']}, {made['choice']}{words}"]
+        effects = data["effects"] if escalation.status == Status.OPEN.value else {}
+        for choice, effect in effects.items():
             lines += [f"  {choice}: {effect}"]
             lines += [f"      {command}" for command in _commands(escalation, Choice(choice))]
         return Answer(data, "\n".join(lines))
@@ -118,9 +124,10 @@ def _commands(escalation: Escalation, choice: Choice) -> list[str]:
         Choice.RETRY: ["--retry"],
         Choice.STOP: ["--stop"],
     }
-    return [
-        f"loopwatch escalation decide {escalation.pk} {word}" for word in options.get(choice, ())
-    ]
+    typed = sys.argv[0]  # it may be on no PATH
+    program = typed if Path(typed).name == "loopwatch" else "loopwatch"
+    words = f"{program} escalation decide {escalation.pk}"
+    return [f"{words} {word}" for word in options.get(choice, ())]
 
 
 def _word(options: Options) -> Word:
