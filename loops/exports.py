@@ -193,7 +193,7 @@ def _pages(rows: QuerySet[Any], key: str) -> Iterator[Any]:
 
 
 def _pieces(session: Session) -> Iterator[tuple[int, OutputPiece]]:
-    for iteration in _pages(session.iterations.only("number"), "number"):
+    for iteration in _pages(session.iterations.only("session", "number"), "number"):
         after = -1
         while True:  # few at a time: one piece may hold 64 KB
             rows = OutputPiece.objects.filter(iteration=iteration, seq__gt=after).order_by("seq")
