@@ -4,7 +4,17 @@ from django.urls import include, path
 
 from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import engine, health
-from loops.views import agents, compare, forking, history, login, new_session, output, steering
+from loops.views import (
+    agents,
+    compare,
+    deliver,
+    forking,
+    history,
+    login,
+    new_session,
+    output,
+    steering,
+)
 
 handler404 = "loops.refusals.no_page"
 handler400 = "loops.refusals.no_sense"
@@ -28,6 +38,10 @@ urlpatterns = [
     path("sessions/<id:session>/fork/", forking.fork, name="fork"),
     path("sessions/<id:session>/fork/before/", forking.before, name="fork_before"),
     path("sessions/<id:session>/stop/", steering.stop, name="stop"),
+    path("sessions/<id:session>/deliver/push/", deliver.push, name="push"),
+    path("sessions/<id:session>/deliver/pull-request/", deliver.request, name="pull_request"),
+    path("sessions/<id:session>/deliver/patch/", deliver.patch, name="patch"),
+    path("sessions/<id:session>/move/", steering.move, name="move"),
     *(
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
         for verb in steering.VERBS

@@ -31,7 +31,7 @@ from tracker.services.moves import (
     start,
     unblock,
 )
-from tracker.services.projects import create_project, get_project
+from tracker.services.projects import create_project, get_project, set_pull_request
 from tracker.services.reading import bugs, get_bug, get_requirement, history, requirements
 from tracker.services.spec import archive_goal, edit_requirement, remove_requirement
 
@@ -68,6 +68,7 @@ __all__ = [
     "reword",
     "set_guidance",
     "set_priority",
+    "set_pull_request",
     "start",
     "turn_into_task",
     "unblock",

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('loops', '0003_longer_pattern_names'),
+        ('loops', '0007_hosts'),
         ('tracker', '0003_membership'),
     ]
 
