@@ -18,7 +18,6 @@ from django.db.models import QuerySet
 
 from loops import stage
 from loops.models import LogEntry, OutputPiece, Session
-from loops.snapshots import Fold, LogUnusable
 from loops.workspaces import Unusable
 from tracker.errors import Conflict, Invalid
 from tracker.records import moment
@@ -101,15 +100,9 @@ class _Sink(IO[bytes]):
 
 
 def result_rev(session: Session) -> str:
-    """The tree that the session leaves: the one that its end names, else that of the last
-    boundary; "" before the first."""
-    if session.log_seq:
-        try:
-            end = Fold.load(session).state.end
-        except LogUnusable:
-            end = None
-        if end is not None and end.result is not None:
-            return str(end.result.rev)
+    """The tree that the session ended with, else that of its last boundary, else its base."""
+    if session.result_rev:
+        return session.result_rev
     last = session.iterations.exclude(rev="").order_by("-number").values_list("rev", flat=True)
     return last.first() or session.base_rev
 
@@ -193,7 +186,7 @@ def _pages(rows: QuerySet[Any], key: str) -> Iterator[Any]:
 
 
 def _pieces(session: Session) -> Iterator[tuple[int, OutputPiece]]:
-    for iteration in _pages(session.iterations.only("number"), "number"):
+    for iteration in _pages(session.iterations.only("session", "number"), "number"):
         after = -1
         while True:  # few at a time: one piece may hold 64 KB
             rows = OutputPiece.objects.filter(iteration=iteration, seq__gt=after).order_by("seq")

@@ -8,7 +8,6 @@ and entries that only the parent sees. The tracker is today's; `differences` lis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,7 +22,7 @@ from loops.models import Iteration, LogEntry, Session
 from loops.sight import scope_of
 from loops.snapshots import Fold
 from tracker import services as tracker
-from tracker.errors import Conflict, Invalid, NotFound
+from tracker.errors import Conflict, NotFound
 from tracker.models import Project
 from tracker.reading.since import Changed, changed_since, left_behind
 from tracker.services import By
@@ -113,6 +112,7 @@ def fork(
             forked_from=parent,
             forked_at=number,
             own_log_after=point.seq + 1,
+            host=parent.host,  # where the recorded tree is
             created_by=str(by.actor),
             created_at=at,
         )
@@ -141,23 +141,8 @@ def begin(
 
 
 def changed_config(config: dict[str, Any], limits: Limits, agents: Agents) -> dict[str, Any]:
-    """A session's configuration with other limits and agents. Raises Invalid for unknown names."""
-    new = deepcopy(config)
-    for name in limits:
-        if name not in new["limits"]:
-            known = ", ".join(new["limits"])
-            raise Invalid(f"{name!r} is no limit; the limits are {known}.")
-    new["limits"] |= limits
-    members = {one["name"]: one for one in (*new.get("pool", ()), *new.get("verifiers", ()))}
-    for who, settings in agents.items():
-        if who in members:
-            members[who]["agent"] = settings
-        elif who in new["agents"] or who == "coach":
-            new["agents"][who] = settings
-        else:
-            known = ", ".join([*new["agents"], *members])
-            raise Invalid(f"This session has no {who!r}; it has {known}.")
-    return new
+    """A session's configuration with other limits and agents, or as it is. Raises Invalid."""
+    return configuration.changed(config, agents, limits) if limits or agents else config
 
 
 def differences(

@@ -81,13 +81,13 @@ class Session(models.Model):
     lease_owner: who may record ({"host", "boot_id", "pid", "start_ticks"}); process: the agent
     tree that runs now, for a successor to kill. not_before: back-off or an agent's limit.
     holds_project: from the first claim to the end (RULES 1, one active session per project).
+    forked_from, forked_at: the parent and its iteration that this one goes on from. own_log_after:
+    sequence of the `forked` entry: what stands before it in the log is a copy of the parent's.
     result_rev, result_head: the tree that it ended with, "" until then.
     host: where its clone is, from the first claim on. host_moves: how often it changed; a clone of
     an earlier stay is stale. turn_at: when it last got a slot. kept: the snapshot that other hosts
     reach ({"iteration", "rev", "head", "head_ref", "snapshot", "host"}), null without one;
     keeping_fault: why the newest one is not there.
-    forked_from, forked_at: the parent and its iteration that this one goes on from. own_log_after:
-    sequence of the `forked` entry: what stands before it in the log is a copy of the parent's.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
@@ -103,13 +103,13 @@ class Session(models.Model):
     preflight = models.JSONField(null=True)
     base_rev = models.CharField(max_length=64, default="", blank=True)
     base_head = models.CharField(max_length=64, default="", blank=True)
-    result_rev = models.CharField(max_length=64, default="", blank=True)
-    result_head = models.CharField(max_length=64, default="", blank=True)
     forked_from = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="forks"
     )
     forked_at = models.PositiveIntegerField(null=True, blank=True)
     own_log_after = models.PositiveBigIntegerField(default=0)
+    result_rev = models.CharField(max_length=64, default="", blank=True)
+    result_head = models.CharField(max_length=64, default="", blank=True)
     log_seq = models.PositiveBigIntegerField(default=0)
     fold = models.JSONField(null=True)
     fold_seq = models.PositiveBigIntegerField(default=0)

@@ -93,7 +93,7 @@ def _claims(session: Session) -> Iterator[Iteration]:
     after = 0
     while True:
         rows = session.iterations.filter(number__gt=after).exclude(rev="").order_by("number")
-        found = list(rows.only("number", "role", "rule", "claimed_at_seq", "outcome")[:500])
+        found = list(rows.only("session", "number", "role", "rule", "claimed_at_seq")[:500])
         yield from found
         if len(found) < 500:
             return

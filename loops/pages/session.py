@@ -272,8 +272,8 @@ class SessionPage:
     notice: NoticePart | None = None
     timeline: Timeline | None = None
     iteration: IterationPart | None = None
-    deliver: DeliverPart | None = None
     lineage: LineagePart | None = None
+    deliver: DeliverPart | None = None
 
 
 # Name of a part -> its template. A part is served alone with {name: getattr(page, name)} and its

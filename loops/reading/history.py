@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loops import forks, replays
+from loops.engine.rule_texts import rule_text
 from loops.engine.values import AskHuman, EndReason, Finish, Outcome, Role, RunRole
 from loops.models import Iteration, LogEntry, Session
 from loops.pages.history import DuePart, HistoryPage, ReplayPage, ReplayRow, StatePart
@@ -13,7 +14,7 @@ from loops.reading import links
 from loops.reading.budgets import budgets
 from loops.reading.entries import entry_lines
 from loops.reading.head import title
-from loops.reading.past import ReadingThen, fold_at, rule_words
+from loops.reading.past import ReadingThen, fold_at
 from loops.reading.reading import Reading
 from loops.snapshots import Fold, LogUnusable
 from tracker.errors import NotFound
@@ -121,7 +122,7 @@ def _due(session: Session, one: Iteration, fold: Fold) -> DuePart:
         assert isinstance(directive, Finish)
         words, reason = f"End: {end_chip(directive.reason).word}", directive.sentence
     rule = str(directive.rule)
-    return DuePart(words=words, rule=rule, text=rule_words(rule), reason=_upper(reason), ran=ran)
+    return DuePart(words=words, rule=rule, text=rule_text(rule), reason=_upper(reason), ran=ran)
 
 
 def _upper(text: str) -> str:

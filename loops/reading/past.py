@@ -12,7 +12,6 @@ from collections import OrderedDict
 from datetime import datetime
 from typing import Any
 
-from loops.engine.rules import TEXT, Rule
 from loops.models import Session
 from loops.reading.reading import Reading
 from loops.snapshots import Fold, entries
@@ -67,8 +66,3 @@ class ReadingThen(Reading):
     def __init__(self, session: Session, fold: Fold) -> None:
         super().__init__(session)
         self.__dict__["fold"] = fold  # in place of the one that would be read
-
-
-def rule_words(rule: str) -> str:
-    """The rule in one sentence; "" for a name that is not known here."""
-    return TEXT[Rule(rule)] if rule in set(Rule) else ""

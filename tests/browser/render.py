@@ -111,7 +111,6 @@ STILL = (
     "new-session",
     "new-session-refused",
     "new-project",
-    "edit",
     "compare",
     "compare-choose",
     "history",
@@ -120,6 +119,7 @@ STILL = (
     "replay-differs",
     "fork",
     "fork-refused",
+    "edit",
 )
 
 

@@ -71,10 +71,10 @@ class Command(SessionVerbs, PersonCommand):
         how.add_argument("--patch", metavar="FILE", help="write the patch (- = standard output)")
         for name, (_, does) in _VERBS.items():
             verb(name, self.steer, f"The session {does}.").add_argument("id", type=int)
+        self.add_session_verbs(verb)
         move = verb("move", self.move, "Go on on another host, from the last snapshot.")
         move.add_argument("id", type=int)
         move.add_argument("--to", required=True, metavar="HOST", help="a host that lives")
-        self.add_session_verbs(verb)
 
     def start(self, options: Options) -> Answer:
         project = tracker.get_project(options["project"])
