@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import engine, health
-from loops.views import agents, login, new_session, output, steering
+from loops.views import agents, login, new_session, output, session_templates, steering
 
 handler404 = "loops.refusals.no_page"
 handler400 = "loops.refusals.no_sense"
@@ -21,6 +21,13 @@ urlpatterns = [
     path("agents/new/", agents.new_agent, name="new_agent"),
     path("sessions/new/", new_session.new_session, name="new_session"),
     path("sessions/new/preview/", new_session.preview, name="preview_session"),
+    path("sessions/new/dry-run/", new_session.dry_run, name="dry_run"),
+    path("sessions/templates/", new_session.save_template, name="save_template"),
+    path(
+        "sessions/templates/<id:template>/delete/",
+        session_templates.delete,
+        name="delete_template",
+    ),
     path("sessions/<id:session>/stop/", steering.stop, name="stop"),
     *(
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)

@@ -8,20 +8,21 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from loops.engine.bounds import worst_case
 from loops.engine.values import Pattern, State
-from loops.forms import NewSessionForm
 from loops.models import Agent, Session
-from loops.pages.new_session import BoundPart, NewSessionPage, PreflightPart
+from loops.pages.new_session import NewSessionPage, PreflightPart
 from loops.pages.states import POSSIBLE_ENDS, end_chip
 from loops.reading import links
+from loops.reading.bound import bound_part
+from loops.session_forms import NewSessionForm
+from loops.session_rows import WorkerRow
 from tracker import services as tracker
 from tracker.models import Project
 from tracker.pages.atoms import CheckLine, met, unmet
-from tracker.pages.words import duration, plural
+from tracker.pages.words import duration, listed, plural
 
 SHORT = 7
-_DEFAULTS = {"iterations": 40, "hours": 8, "no_progress": 6, "review_every": 3}
+MOST_PROPOSED = 5
 
 
 def new_session_form(
@@ -54,13 +55,30 @@ def _first_line(text: str) -> str:
     return first if len(first) <= 70 else f"{first[:69]}…"
 
 
-def _first_agents(names: list[str]) -> dict[str, str]:
-    """Agents whose name says their role; else the first for worker and reviewer."""
-    found = {}
-    for role in ("worker", "reviewer", "coach"):
-        named = next((name for name in names if role in name), "")
-        found[role] = named or (names[0] if names and role != "coach" else "")
-    return found
+def _first_agents(names: list[str]) -> dict[str, Any]:
+    """Agents whose name says their role; else the first. A coach only where one says so."""
+
+    def named(*words: str) -> list[str]:
+        return [name for name in names if any(word in name for word in words)]
+
+    first = names[:1] or [""]
+    workers = named("worker")[:MOST_PROPOSED] or first
+    verifiers = named("verifier")[:MOST_PROPOSED] or named("reviewer")[:1] or first
+    return {
+        "worker": workers[0],
+        "reviewer": (named("reviewer") or first)[0],
+        "coach": (named("coach") or [""])[0],
+        "thinker": (named("thinker") or first)[0],
+        "maker": (named("maker") or workers)[0],
+        "pool": _rows(workers, "worker"),
+        "verifiers": _rows(verifiers, "verifier"),
+    }
+
+
+def _rows(agents: list[str], what: str) -> list[dict[str, Any]]:
+    """One agent plays under the role's name, several under their own."""
+    names = [what] if len(agents) == 1 else agents
+    return [{"name": name, "agent": agent} for name, agent in zip(names, agents, strict=True)]
 
 
 def new_session_page(
@@ -78,51 +96,47 @@ def new_session_page(
         index=links.INDEX,
         bound=bound_part(form),
         preflight=preflight_part(project, look),
-        ends=tuple(
-            replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]
-        ),
-        family=_family(form),
+        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[form.pattern_now]),
+        family=independence(form),
         look=token,
         new_agent=links.NEW_AGENT,
+        dry_run=links.DRY_RUN,
     )
 
 
-def bound_part(form: NewSessionForm) -> BoundPart:
-    """From the values as they stand in the form; what is no number counts as its default."""
-    most = _value(form, "iterations")
-    hours = _value(form, "hours")
-    limits = [
-        ("Review", f"after {plural(_value(form, 'review_every'), 'work turn')}"),
-        ("Time", f"at most {duration(hours * 3600)}"),
-        ("Without a change", f"{_value(form, 'no_progress')} in a row"),
-        ("Tokens", _open_limit(form, "tokens", "million")),
-        ("Money", _open_limit(form, "money", "dollars")),
-    ]
-    return BoundPart(
-        number=worst_case(most, 0),
-        formula=f"the limit of {plural(most, 'iteration')}; worker, reviewer and coach all count",
-        rows=tuple(limits),
-    )
+def independence(form: NewSessionForm) -> tuple[CheckLine, ...]:
+    """Warnings only: what family a command belongs to is not known, but one agent that judges its
+    own work is."""
+    made, judges = _who(form)
+    lines = []
+    for judge, agent in judges:
+        same = [maker for maker, other in made if agent and other == agent]
+        if same:
+            text = f"{listed(same)} and {judge} are the same agent. Their mistakes may agree."
+            text = f"{text[:1].upper()}{text[1:]}"
+            lines.append(CheckLine(tone="warn", icon="warn", text=text))
+    return tuple(lines)
 
 
-def _value(form: NewSessionForm, name: str) -> int:
-    text = str(form[name].value() or "")
-    is_number = text.isascii() and text.isdigit() and 0 < len(text) < 7
-    return int(text) if is_number and int(text) else _DEFAULTS[name]
+def _who(form: NewSessionForm) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(who, agent) of those that work, and of those that judge it."""
 
+    def one(role: str) -> tuple[str, str]:
+        return role, str(form[role].value() or "")
 
-def _open_limit(form: NewSessionForm, name: str, unit: str) -> str:
-    text = str(form[name].value() or "")
-    return f"at most {text} {unit}, one call can pass it" if text.isdigit() else "not bounded"
+    def row(played: WorkerRow) -> tuple[str, str]:
+        name = str(played.value("name") or "")
+        who = played.what if name in ("", played.what) else f"{played.what} {name}"
+        return who, str(played.value("agent") or "")
 
-
-def _family(form: NewSessionForm) -> CheckLine | None:
-    """A warning only: what family a command belongs to is not known."""
-    worker, reviewer = form["worker"].value(), form["reviewer"].value()
-    if not worker or worker != reviewer:
-        return None
-    text = "Worker and reviewer are the same agent. Their mistakes may agree."
-    return CheckLine(tone="warn", icon="warn", text=text)
+    judges = [row(played) for played in form.verifiers]
+    match form.pattern_now:
+        case Pattern.SINGLE_THREAD:
+            return [one("worker")], [one("reviewer")]
+        case Pattern.MAKER_VERIFIER:
+            return [one("maker")], judges
+        case Pattern.FEEDBACK:
+            return [row(played) for played in form.pool], judges
 
 
 def preflight_part(project: Project, look: Mapping[str, Any] | None) -> PreflightPart:
