@@ -7,13 +7,13 @@ from dataclasses import replace
 from escalations.forms import DecisionForm
 from escalations.pages import queue as q
 from loops.engine.values import Choice, EndReason, Outcome, Pattern, Role, State
-from loops.session_forms import NewSessionForm
 from loops.pages import index as i
 from loops.pages import new_session as n
 from loops.pages.limits import budget
 from loops.pages.output import DiffPart, diff_files
 from loops.pages.plain import AccountPage, ErrorPage, LinkPage, NoLinkPage
 from loops.pages.states import POSSIBLE_ENDS, end_chip, state_chip
+from loops.session_forms import NewSessionForm
 from tests.browser import story
 from tests.browser.story_session import log
 from tests.browser.story_texts import DIFF
