@@ -16,7 +16,7 @@ def number(
     """A field for a whole number; `unit` stands behind it in the error's sentence. least: 1, or 0
     where nothing is a choice too."""
     widget = forms.NumberInput(attrs={"extra": "in-n", "inputmode": "numeric"})
-    rest = "; zero and nothing are refused." if least else ", 0 means never."
+    rest = "; zero and nothing are refused." if least else "; 0 means never."
     sentence = f"{label} ({unit}) is a whole number from {least}{rest}"
     messages = dict.fromkeys(("min_value", "required", "invalid"), sentence)
     messages["max_value"] = f"{label} ({unit}) is at most {most:,}."

@@ -95,7 +95,7 @@ def new_session_page(
         preview=links.PREVIEW,
         index=links.INDEX,
         bound=bound_part(form),
-        preflight=preflight_part(project, look),
+        preflight=preflight_part(project, look, form.pattern_now),
         ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[form.pattern_now]),
         family=independence(form),
         look=token,
@@ -139,7 +139,9 @@ def _who(form: NewSessionForm) -> tuple[list[tuple[str, str]], list[tuple[str, s
             return [row(played) for played in form.pool], judges
 
 
-def preflight_part(project: Project, look: Mapping[str, Any] | None) -> PreflightPart:
+def preflight_part(
+    project: Project, look: Mapping[str, Any] | None, pattern: Pattern = Pattern.SINGLE_THREAD
+) -> PreflightPart:
     """look: the plain values of loops.workspaces.Preflight."""
     ahead = Session.objects.filter(project=project, holds_project=True).first() or (
         Session.objects.filter(project=project, state=State.QUEUED.value).order_by("pk").first()
@@ -157,7 +159,7 @@ def preflight_part(project: Project, look: Mapping[str, Any] | None) -> Prefligh
         return PreflightPart(lines=lines, button="Not ready to start", can_start=False)
     failed = next((ran for ran in _ran(look) if ran["exit_code"] != 0), None)
     return PreflightPart(
-        lines=(*_found(project, look), *queue),
+        lines=(*_found(project, look, pattern), *queue),
         button=button,
         failed_command=failed["command"] if failed else "",
         tail=failed["tail"] if failed else "",
@@ -175,31 +177,33 @@ def _ran(look: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [ran for ran in (look.get("prepare"), look.get("check")) if ran]
 
 
-def _found(project: Project, look: Mapping[str, Any]) -> list[CheckLine]:
+def _found(project: Project, look: Mapping[str, Any], pattern: Pattern) -> list[CheckLine]:
+    judge = "reviewer" if pattern is Pattern.SINGLE_THREAD else "verifier"
+    maker = "maker" if pattern is Pattern.MAKER_VERIFIER else "worker"
     lines = [met("The repository can be read", fact=look["head"][:SHORT])]
-    lines += [_command(name, look[name]) for name in ("prepare", "check") if look.get(name)]
+    lines += [_command(name, look[name], maker) for name in ("prepare", "check") if look.get(name)]
     if not project.check_command:
-        sub = "The reviewer judges by reading and running what it finds."
+        sub = f"The {judge} judges by reading and running what it finds."
         lines.append(CheckLine(tone="off", icon="stall", text="No check command is set", sub=sub))
     lines += [CheckLine(tone="warn", icon="warn", text=text) for text in look["warnings"]]
     if look["instruction_files"]:
         names = ", ".join(look["instruction_files"])
-        sub = "The prompt says that the loop's rules win. The reviewer does not load it."
-        lines.append(CheckLine(tone="off", icon="doc", text=f"The worker loads {names}", sub=sub))
+        sub = f"The prompt says that the loop's rules win. The {judge} does not load it."
+        lines.append(CheckLine(tone="off", icon="doc", text=f"The {maker} loads {names}", sub=sub))
     if look["leftovers"]:
         names = ", ".join(look["leftovers"][:5])
-        sub = "Accept them in the project, or the worker has to commit or remove them."
+        sub = f"Accept them in the project, or the {maker} has to commit or remove them."
         lines.append(
             CheckLine(tone="warn", icon="doc", text=f"Checks leave {names} behind", sub=sub)
         )
     return lines
 
 
-def _command(name: str, ran: Mapping[str, Any]) -> CheckLine:
+def _command(name: str, ran: Mapping[str, Any], maker: str) -> CheckLine:
     if ran["exit_code"] == 0:
         return met(f"{name} ran", fact=duration(ran["seconds"]))
     code = "cut off" if ran["exit_code"] is None else f"exit {ran['exit_code']}"
-    sub = "These failures are shown apart and do not count against the worker."
+    sub = f"These failures are shown apart and do not count against the {maker}."
     return CheckLine(
         tone="warn", icon="warn", text=f"{name} fails at the base already", fact=code, sub=sub
     )

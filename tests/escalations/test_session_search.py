@@ -1,4 +1,4 @@
-"""Finding a session among all on the page of all loops, without a script, however many there are."""
+"""Finding a session on the page of all loops, without a script, however many there are."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ BIG = {"padding": "x" * 3000}  # about what a folded state and a preflight weigh
 
 def make(project, count=1, *, state="ended", end="done", **fields):
     now = timezone.now()
+    ended_at = now if state == "ended" else None
     rows = [
         Session(
             project=project, state=state, end_reason=end if state == "ended" else None,
-            config=CONFIG, created_at=now, created_by="ana", ended_at=now if state == "ended" else None,
+            config=CONFIG, created_at=now, created_by="ana", ended_at=ended_at,
             **({"pattern": "single_thread", "goal": "Quiet work", "fold": BIG} | fields),
         )
         for _ in range(count)
@@ -142,8 +143,11 @@ def test_ten_thousand_sessions_stay_fast(admin, project, sessions):
     make(project, 9_990, goal="Some ordinary words of a goal that somebody typed")
     make(project, 10, goal="A needle among them")
     began = time.monotonic()
-    for query in ({"q": "needle"}, {"q": "no such word"}, {"state": "exhausted"},
-                  {"project": "geotiles"}, {"pattern": "maker_verifier"}, {"q": "S-3"}):  # fmt: skip
+    queries = (
+        {"q": "needle"}, {"q": "no such word"}, {"state": "exhausted"}, {"project": "geotiles"},
+        {"pattern": "maker_verifier"}, {"q": "S-3"},
+    )  # fmt: skip
+    for query in queries:
         assert admin.get("/", query).status_code == 200
     assert time.monotonic() - began < 15
     assert len(found(admin, q="needle")) == 10
