@@ -39,6 +39,20 @@ class Secret(models.Model):
         return self.name
 
 
+class SessionTemplate(models.Model):
+    """A set-up of the new session's form under a name: all but what the session is about.
+
+    values: field -> what was typed; pool and verifiers are lists of rows."""
+
+    name = models.CharField(max_length=60, unique=True)
+    values = models.JSONField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class LoginLink(models.Model):
     """Signs one person in, once, until expires_at. token_hash: sha256 of the token, in hex."""
 
@@ -90,11 +104,11 @@ class Session(models.Model):
     keeping_fault: why the newest one is not there.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
-    pattern = models.CharField(max_length=30, choices=_choices(Pattern))
-    state = models.CharField(
-        max_length=14, choices=_choices(State), default=State.DRAFT.value, db_index=True
+    project = models.ForeignKey(
+        Project, on_delete=models.PROTECT, related_name="sessions", db_index=False
     )
+    pattern = models.CharField(max_length=30, choices=_choices(Pattern))
+    state = models.CharField(max_length=14, choices=_choices(State), default=State.DRAFT.value)
     end_reason = models.CharField(max_length=16, choices=_choices(EndReason), null=True)  # noqa: DJ001
     end_sentence = models.TextField(default="", blank=True)
     goal = models.TextField(default="", blank=True)
@@ -152,6 +166,20 @@ class Session(models.Model):
                 condition=Q(forked_from__isnull=True, forked_at__isnull=True, own_log_after=0)
                 | Q(forked_from__isnull=False, forked_at__isnull=False, own_log_after__gt=0),
                 name="fork_names_parent_and_iteration",
+            ),
+        ]
+        # Each list of sessions is read newest first, a page at a time.
+        indexes = [
+            models.Index(fields=["project", "id"], name="session_by_project"),
+            models.Index(fields=["pattern", "id"], name="session_by_pattern"),
+            models.Index(fields=["state", "id"], name="session_by_state"),
+            models.Index(
+                fields=["end_reason", "id"],
+                condition=Q(end_reason__isnull=False),
+                name="session_by_end_reason",
+            ),
+            models.Index(
+                fields=["ended_at"], condition=Q(ended_at__isnull=False), name="session_by_end"
             ),
         ]
 

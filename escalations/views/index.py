@@ -10,6 +10,7 @@ from escalations.frame import follow
 from escalations.reading.index import index_page
 from loops import live
 from loops.pages.index import IndexPage
+from loops.reading.found import query_of
 from loops.reading.still import one_moment
 from tracker.access import Right, may, visible_projects
 
@@ -29,4 +30,5 @@ def index_part(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest) -> IndexPage:
     may_set_up = may(request.user, Right.ADMINISTER, None)
-    return index_page(visible_projects(request.user), may_set_up=may_set_up)
+    query = query_of(request.GET)
+    return index_page(visible_projects(request.user), may_set_up=may_set_up, query=query)
