@@ -32,9 +32,11 @@ class _Strict(BaseModel):
 
 class AgentConfig(_Strict):
     """argv: a template ({workdir}, {prompt_file}, {session}, {iteration}, {role}). prompt: how it
-    is handed over. secret_env: environment name -> name of a stored secret."""
+    is handed over. secret_env: environment name -> name of a stored secret. model: its name in the
+    price table, "" where none is known."""
 
     adapter: Literal["command"] = "command"
+    model: Annotated[str, Field(max_length=100)] = ""
     argv: list[str] = Field(min_length=1)
     prompt: Literal["stdin", "file"] = "stdin"
     env: dict[str, str] = {}
@@ -166,10 +168,18 @@ def parse(raw: dict[str, Any]) -> SessionConfig:
     if config.done_mode != "agent" and not config.script:
         raise Invalid(f"Done mode {config.done_mode} needs a script: say which command judges.")
     try:
-        check_config(config.engine(), priced=False)
+        check_config(config.engine())
     except ValueError as fault:
         raise Invalid(str(fault)) from None
     return config
+
+
+def refuse_unpriced(config: SessionConfig, *, priced: bool) -> None:
+    """A money limit alone holds nothing where an agent is unpriced (RULES 1). Raises Invalid."""
+    try:
+        check_config(config.engine(), priced=priced)
+    except ValueError as fault:
+        raise Invalid(str(fault)) from None
 
 
 def changed(

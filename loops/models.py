@@ -197,6 +197,51 @@ class Session(models.Model):
         return LogEntry.objects.filter(session=self.pk, seq__gt=self.own_log_after)
 
 
+class Price(models.Model):
+    """Dollars per million tokens of a model. cached: of input that the provider had already."""
+
+    model = models.CharField(max_length=100, unique=True)
+    input = models.DecimalField(max_digits=12, decimal_places=6)
+    cached = models.DecimalField(max_digits=12, decimal_places=6)
+    output = models.DecimalField(max_digits=12, decimal_places=6)
+    by = models.CharField(max_length=150, default="")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.model
+
+
+class LedgerEntry(models.Model):
+    """What one call used, priced as of then; append-only. input: tokens, cached ones included.
+
+    money: dollars, null = the model had no price. Numbers, not keys: it outlives what is archived.
+    """
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="ledger", db_index=False
+    )
+    iteration = models.PositiveIntegerField()
+    call = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=10, choices=_choices(Role))
+    agent = models.CharField(max_length=60, default="", blank=True)
+    model = models.CharField(max_length=100)
+    input = models.PositiveBigIntegerField()
+    cached = models.PositiveBigIntegerField(default=0)
+    output = models.PositiveBigIntegerField()
+    money = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "iteration", "call"], name="call_in_the_ledger_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id}/{self.iteration} call {self.call}"
+
+
 class PromptText(models.Model):
     """What an agent was shown, kept once however many iterations read the same."""
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from loops import configuration, journal, live, moment, secrets, stage, uptake, wake
+from loops import configuration, journal, ledger, live, moment, secrets, stage, uptake, wake
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, State
@@ -43,6 +43,7 @@ def create_session(
     look: what stage.preflight found in the project a moment ago; None: start looks itself.
     """
     parsed = configuration.parse(config)
+    configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
     scope = scope or Scope()
     tracker.check_scope(project, scope)
     with transaction.atomic():
@@ -190,6 +191,7 @@ def reconfigure(
             locked.config, {who: agent_config(name) for who, name in agents.items()}, limits
         )
         parsed = configuration.parse(raw)
+        configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
         kind, payload = controllers.entry_to_json(Configured(0, parsed.engine()))
         journal.append(locked, kind, payload, moment.now())
         config = parsed.model_dump(mode="json")
