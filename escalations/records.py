@@ -7,7 +7,7 @@ from typing import Any
 from escalations import services
 from escalations.models import Escalation, Status
 from loops.engine import questions as table
-from loops.engine.values import Kind
+from loops.engine.values import Kind, Pattern
 from loops.models import Session
 
 
@@ -31,12 +31,12 @@ def record(escalation: Escalation) -> dict[str, Any]:
 
 def whole(escalation: Escalation) -> dict[str, Any]:
     decision = getattr(escalation, "decision", None)
-    kind = Kind(escalation.kind)
+    kind, pattern = Kind(escalation.kind), Pattern(escalation.session.pattern)
     return record(escalation) | {
         "status": escalation.status,
         "subject": escalation.subject or None,
         "count": escalation.count,
-        "effects": {c.value: table.effect(kind, c) for c in services.offered(escalation)},
+        "effects": {c.value: table.effect(kind, c, pattern) for c in services.offered(escalation)},
         "decided": None
         if decision is None
         else {"choice": decision.choice, "text": decision.text, "by": str(decision.by)},

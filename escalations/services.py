@@ -11,20 +11,22 @@ from django.db import transaction
 from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
-from loops import journal, live, moment
+from loops import criteria, editing, journal, live, moment
 from loops import services as loops
 from loops.configuration import MONTH
 from loops.engine import questions as table
 from loops.engine.controllers import entry_to_json
-from loops.engine.values import Choice, Decided, Kind, LimitName
+from loops.engine.values import Choice, Decided, Kind, LimitName, Pattern, Snapshot
 from loops.models import Session
 from loops.questions import Question
 from tracker import services as tracker
 from tracker.errors import Conflict, Invalid, NotFound
 from tracker.services import By
 
+_NEEDS_WORDS = (Choice.ANSWER, Choice.REJECT, Choice.REPLAN, Choice.DENY)
+MOST_ATTEMPTS = 1000  # given by one rejection
 DISPOSITIONS = ("reopen", "dismiss", "task")
-_NO_DOOR_YET = (Choice.EDIT, Choice.CHANGE)  # they need an editor and a form of their own
+_BOUND = (Choice.APPROVE, Choice.EDIT)  # they name the evidence that the person saw
 _SETTLED_AS = {"dismiss": "dismiss", "close": "dismiss", "turn": "task"}  # else it is open again
 _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
@@ -34,7 +36,9 @@ class Word:
     """What a person decides. evidence: the hash they saw (needed to approve). version: of the
     evidence that they saw, None where no page showed one (command line). grants: limit -> amount
     added. disposition: what becomes of the entry the question is about (answer).
-    requirement, document: the requirement to amend and its new text."""
+    requirement, document: the requirement to amend and its new text. attempts: more of them, with
+    a rejection. worker: who tries next (reassign). agents, limits: as in loops.reconfigure. edits:
+    new text of files, by path from the repository's root (edit)."""
 
     choice: Choice
     text: str = ""
@@ -45,6 +49,10 @@ class Word:
     requirement: str = ""
     document: str = ""
     attempts: int = 0
+    worker: str = ""
+    agents: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, float | None] = field(default_factory=dict)
+    edits: Mapping[str, str] = field(default_factory=dict)
 
 
 def get_escalation(escalation_id: int) -> Escalation:
@@ -55,9 +63,9 @@ def get_escalation(escalation_id: int) -> Escalation:
 
 
 def offered(escalation: Escalation) -> tuple[Choice, ...]:
-    """What a person may decide here; only what can be done is offered."""
-    choices = table.offered(Kind(escalation.kind), has_artefact=bool(escalation.evidence))
-    return tuple(choice for choice in choices if choice not in _NO_DOOR_YET)
+    """What a person may decide here (table of RULES 6)."""
+    kind, pattern = Kind(escalation.kind), Pattern(escalation.session.pattern)
+    return table.offered(kind, pattern, has_artefact=bool(escalation.evidence))
 
 
 def open_question(session: Session, question: Question, at: datetime) -> Escalation:
@@ -103,23 +111,37 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
     """One decision, its effects and the session's command in one transaction.
 
     Raises Conflict when it was decided before or the evidence changed, Invalid for a word that
-    this question does not take; nothing is written then.
+    this question does not take; nothing is written then. An edit is committed first, outside the
+    transaction: git takes time, and a commit that nobody ends with harms nothing.
     """
+    edited = _edited(escalation, word, by) if word.choice is Choice.EDIT else None
     with transaction.atomic():
         project, session = journal.lock(escalation.session_id)
         locked = Escalation.objects.select_for_update().get(pk=escalation.pk)
         _refuse_closed(locked)
         _refuse_unfit(locked, word)
-        decision = _close(locked, word, by)
+        decision = _close(locked, word, by, edited)
         if word.choice is Choice.STOP:
             loops.stop(session, by)
             return decision
         if word.choice is Choice.AMEND:
             tracker.edit_requirement(project, word.requirement, text=word.document, by=by)
+        if word.choice is Choice.CHANGE:
+            loops.reconfigure(session, by, agents=word.agents, limits=word.limits)
         if word.choice is Choice.ANSWER and locked.subject:
             _dispose(locked, word, by)
-        _command(locked, decision, word, by)
+        _command(locked, decision, word, by, edited)
     return decision
+
+
+def _edited(escalation: Escalation, word: Word, by: By) -> Snapshot:
+    """The person's commit on top of the evidence that they saw."""
+    fresh = get_escalation(escalation.pk)
+    _refuse_closed(fresh)
+    _refuse_unfit(fresh, word)
+    note = word.text.strip() or f"Edit before the approval of {fresh.session.ref}"
+    message = f"{note}\n\nDecision on {fresh} of {fresh.session.ref}."
+    return editing.edit(fresh.session, fresh.evidence, word.edits, message=message, by=by)
 
 
 def settle(session: Session, subject: str, change: str, by: By) -> None:
@@ -159,11 +181,13 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
     if word.choice not in choices:
         names = ", ".join(choice.value for choice in choices)
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
-    if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
+    if word.choice in _BOUND and word.evidence != escalation.evidence:
         raise Conflict(
             f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."
         )
-    if word.choice in (Choice.ANSWER, Choice.REJECT) and not word.text.strip():
+    if word.choice is Choice.EDIT and not word.edits:
+        raise Invalid("Change a file, or approve the result as it is.")
+    if word.choice in _NEEDS_WORDS and not word.text.strip():
         raise Invalid(f"{word.choice.value} needs words: the next step reads them.")
     if word.choice is Choice.ANSWER and word.disposition not in DISPOSITIONS:
         raise Invalid(f"The entry can be {', '.join(DISPOSITIONS)}; {word.disposition!r} is none.")
@@ -171,6 +195,14 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
         raise Invalid("To amend, name the requirement and give its new text.")
     if word.choice is Choice.GRANT:
         _refuse_grant(escalation, word)
+    if word.choice is Choice.REJECT and not 0 <= word.attempts <= MOST_ATTEMPTS:
+        raise Invalid(f"Give 0 to {MOST_ATTEMPTS} more attempts; 0 ends the session.")
+    if word.choice is Choice.REASSIGN and word.worker not in _pool(escalation):
+        raise Invalid(f"Name the worker to try next: {', '.join(_pool(escalation))}.")
+
+
+def _pool(escalation: Escalation) -> list[str]:
+    return [worker["name"] for worker in escalation.session.config.get("pool", ())]
 
 
 def _refuse_grant(escalation: Escalation, word: Word) -> None:
@@ -188,7 +220,7 @@ def _refuse_grant(escalation: Escalation, word: Word) -> None:
             )
 
 
-def _close(escalation: Escalation, word: Word, by: By) -> Decision:
+def _close(escalation: Escalation, word: Word, by: By, edited: Snapshot | None = None) -> Decision:
     at = moment.now()
     won = Escalation.objects.filter(pk=escalation.pk, status=Status.OPEN.value).update(
         status=Status.DECIDED.value, closed_at=at
@@ -200,7 +232,12 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
         "grants": dict(word.grants),
         "disposition": word.disposition,
         "attempts": word.attempts,
+        "worker": word.worker,
+        "agents": dict(word.agents),
+        "limits": dict(word.limits),
     }
+    if edited is not None:
+        details |= {"edits": sorted(word.edits), "commit": edited.head}
     return Decision.objects.create(
         escalation=escalation,
         choice=word.choice.value,
@@ -230,7 +267,13 @@ def _dispose(escalation: Escalation, word: Word, by: By) -> None:
         tracker.reset_disputes(bug, by)
 
 
-def _command(escalation: Escalation, decision: Decision, word: Word, by: By) -> None:
+def _command(
+    escalation: Escalation,
+    decision: Decision,
+    word: Word,
+    by: By,
+    edited: Snapshot | None = None,
+) -> None:
     """The session's command, in the decision's transaction; taken up right after the commit."""
     still_open = Escalation.objects.filter(
         session=escalation.session_id, status=Status.OPEN.value, blocking=True
@@ -238,13 +281,13 @@ def _command(escalation: Escalation, decision: Decision, word: Word, by: By) -> 
     loops.answer(
         escalation.session,
         decision=decision.pk,
-        payload=_entry(escalation, word),
+        payload=_entry(escalation, word, edited),
         is_last=not still_open.exists(),
         by=by,
     )
 
 
-def _entry(escalation: Escalation, word: Word) -> dict[str, Any]:
+def _entry(escalation: Escalation, word: Word, edited: Snapshot | None) -> dict[str, Any]:
     _kind, payload = entry_to_json(
         Decided(
             seq=0,
@@ -256,6 +299,9 @@ def _entry(escalation: Escalation, word: Word) -> dict[str, Any]:
             disposition=word.disposition if word.choice is Choice.ANSWER else "",
             grants=dict(word.grants),
             attempts=word.attempts,
+            worker=word.worker,
+            criteria=criteria.frozen(escalation.session) if word.choice is Choice.AMEND else (),
+            result=edited,
         )
     )
     return dict(payload)

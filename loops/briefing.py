@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
+from loops import backdrop
 from loops.engine import prompt_parts, prompts
-from loops.engine.values import Role, RunRole
+from loops.engine.values import Pattern, Role, RunRole
 from loops.models import Iteration, Session
 from loops.sight import Sight, scope_of
 from tracker import services as tracker
-from tracker.engine.citations import lines_of
 from tracker.engine.rules import Verb
 from tracker.models import Bug, Move, Project
 
 _HISTORY = 20
+_build = lru_cache(maxsize=2)(prompts.build)  # roles take turns, and often nothing else changed
 _TELLING = (Verb.REOPEN, Verb.UNBLOCK, Verb.DISPUTE)
 _LIVE = ("OPEN", "IN_PROGRESS", "REOPENED", "FIXED", "STALE", "BLOCKED")
 
 
-def prompt(session: Session, directive: RunRole, sight: Sight, project: Project) -> str:
-    """The whole prompt of one iteration, from the facts as the claim's transaction sees them."""
+def prompt(state: Any, session: Session, directive: RunRole, sight: Sight, project: Project) -> str:
+    """The whole prompt of one iteration, from the facts as the claim's transaction sees them.
+
+    state: the controller's, which holds what the roles told each other."""
+    if session.pattern != Pattern.SINGLE_THREAD.value:
+        return backdrop.prompt(state, session, directive, sight, project)
     role = directive.role
     known = _materials(session, sight, project)
-    return prompts.build(
+    return _build(
         prompts.PromptInput(
             role=role,
             session=session.ref,
@@ -57,16 +64,8 @@ def _materials(session: Session, sight: Sight, project: Project) -> Materials:
     if sight.materials is None:
         entries = _entries(project, session, sight)
         sight.materials = Materials(
-            goal=_goal(session, project),
-            requirements=tuple(
-                prompt_parts.Requirement(
-                    key=need.key,
-                    version=need.version,
-                    lines=tuple(lines_of(need.text)),
-                    document=need.document,
-                )
-                for need in facts.requirements
-            ),
+            goal=sight.goal(project),
+            requirements=backdrop.requirements(sight, project),
             for_worker=tuple(entry for entry in entries if entry.key in facts.blockers),
             for_others=entries,
             guidance=_guidance(project),
@@ -78,13 +77,6 @@ def _materials(session: Session, sight: Sight, project: Project) -> Materials:
 def _guidance(project: Project) -> prompts.Guidance | None:
     now = tracker.current_guidance(project)
     return prompts.Guidance(now.number, now.text) if now and now.text else None
-
-
-def _goal(session: Session, project: Project) -> str:
-    if not session.goal:
-        return ""
-    own = project.requirements.filter(session_ref=session.ref).first()
-    return own.key if own else ""
 
 
 def _entries(project: Project, session: Session, sight: Sight) -> tuple[prompts.Entry, ...]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from copy import deepcopy
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from loops.engine.values import Config, DoneMode, Limits, Pattern
+from loops.engine.bounds import check_config
+from loops.engine.contracts import Verifier
+from loops.engine.values import Config, DoneMode, Limits, Pattern, Policy, Role
 from tracker.errors import Invalid
 
 MONTH = 31 * 24 * 3600
 Seconds = Annotated[float, Field(gt=0, le=MONTH, allow_inf_nan=False)]
 Count = Annotated[int, Field(gt=0, le=10_000)]  # a bound that nobody reaches bounds nothing
+Budget = Annotated[int, Field(ge=0, le=1000)]
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+Name = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]
+RoleName = Literal["thinker", "worker", "verifier", "maker", "reviewer", "coach"]
 Model = TypeVar("Model", bound=BaseModel)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OURS = ("PATH", "RUN_MARK")
@@ -57,29 +65,93 @@ class LimitsConfig(_Strict):
     money: Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)] | None = None
 
 
+class MemberConfig(_Strict):
+    """One worker of the pool. A list holds them, for their order decides (RULES 2)."""
+
+    name: Name
+    agent: AgentConfig
+
+
+class VerifierConfig(MemberConfig):
+    """policy: reserve = asked only when the others leave an attempt open. mechanical: it measures,
+    it does not judge: what it says cannot be talked away."""
+
+    policy: Literal["required", "advising", "reserve"] = "required"
+    mechanical: bool = False
+
+
 class SessionConfig(_Strict):
-    pattern: Literal["single_thread"] = "single_thread"
+    """agents: by role, for roles that one agent plays; pool and verifiers: by name, in order."""
+
+    pattern: Literal["single_thread", "thinker_worker_verifier", "maker_verifier"] = "single_thread"
     limits: LimitsConfig = LimitsConfig()
+    gates: list[RoleName] = []
     review_every: Count = 3
     coach_every: Count = 8
     done_mode: Literal["agent", "script", "both"] = "agent"
     script: str = ""
     script_seconds: Seconds = 600
-    agents: dict[Literal["worker", "reviewer", "coach"], AgentConfig]
+    agents: dict[RoleName, AgentConfig] = {}
+    pool: list[MemberConfig] = []
+    verifiers: list[VerifierConfig] = []
+    retries: Budget = 2
+    reassigns: Budget = 2
+    replans: Budget = 2
+    self_calls: Budget = 1
+    reverifications: Budget = 1
+    nested: bool = False
+    attempts: Count = 4
 
     def engine(self) -> Config:
         """The part that the controller decides by."""
         return Config(
             pattern=Pattern(self.pattern),
             limits=Limits(**self.limits.model_dump()),
+            gates=tuple(Role(role) for role in self.gates),
             review_every=self.review_every,
             coach_every=self.coach_every,
             has_coach="coach" in self.agents,
             done_mode=DoneMode(self.done_mode),
+            pool=tuple(worker.name for worker in self.pool),
+            retries=self.retries,
+            reassigns=self.reassigns,
+            replans=self.replans,
+            self_calls=self.self_calls,
+            is_nested=self.nested,
+            attempts=self.attempts,
+            verifiers=tuple(
+                Verifier(name=one.name, policy=Policy(one.policy), is_mechanical=one.mechanical)
+                for one in self.verifiers
+            ),
+            reverifications=self.reverifications,
         )
 
+    def agent(self, role: Role, name: str = "") -> AgentConfig:
+        """Who plays the role; name: which worker of the pool or which verifier.
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+        Raises Invalid when the configuration in force has no such agent (any more)."""
+        if not name:
+            found = self.agents.get(role.value)
+        else:
+            members = self.verifiers if role is Role.VERIFIER else self.pool
+            found = next((one.agent for one in members if one.name == name), None)
+        if found is None:
+            who = f"{role.value} {name}".rstrip()
+            raise Invalid(f"The configuration names no agent for the {who}.")
+        return found
+
+
+# Roles that one agent plays: those that must be named, and those that may be.
+_ROLES = {
+    Pattern.SINGLE_THREAD: (("worker", "reviewer"), ("coach",)),
+    Pattern.FEEDBACK: (("thinker",), ()),
+    Pattern.MAKER_VERIFIER: (("maker",), ()),
+}
+WORDS = {
+    Pattern.SINGLE_THREAD: "single-threaded loop",
+    Pattern.FEEDBACK: "Thinker-Worker-Verifier loop",
+    Pattern.MAKER_VERIFIER: "Maker-Verifier loop",
+}
 
 
 def parse_agent(raw: dict[str, Any]) -> dict[str, Any]:
@@ -90,16 +162,53 @@ def parse_agent(raw: dict[str, Any]) -> dict[str, Any]:
 def parse(raw: dict[str, Any]) -> SessionConfig:
     """Raises Invalid with one sentence per fault: where it is and what is wrong there."""
     config = _checked(SessionConfig, raw, "configuration")
-    for role in ("worker", "reviewer"):
-        if role not in config.agents:
-            raise Invalid(f"The single-threaded loop needs a {role}: name an agent for it.")
+    _refuse_roles(config)
     if config.done_mode != "agent" and not config.script:
         raise Invalid(f"Done mode {config.done_mode} needs a script: say which command judges.")
-    if config.limits.money is not None and config.limits.tokens is None:
-        raise Invalid(
-            "These agents are not priced, so a money limit alone cannot hold: add a token limit."
-        )
+    try:
+        check_config(config.engine(), priced=False)
+    except ValueError as fault:
+        raise Invalid(str(fault)) from None
     return config
+
+
+def changed(
+    raw: dict[str, Any], agents: Mapping[str, dict[str, Any]], limits: Mapping[str, float | None]
+) -> dict[str, Any]:
+    """The configuration with other agents (role, worker or verifier -> settings) and limits.
+
+    Raises Invalid for a name that the configuration does not have, or when nothing changes."""
+    new = deepcopy(raw)
+    members = {one["name"]: one for one in (*new.get("pool", ()), *new.get("verifiers", ()))}
+    for who, settings in agents.items():
+        if who in members:
+            members[who]["agent"] = settings
+        elif who in new["agents"] or who == "coach":
+            new["agents"][who] = settings
+        else:
+            known = ", ".join([*new["agents"], *members])
+            raise Invalid(f"This session has no {who!r}; it has {known}.")
+    for name in limits:
+        if name not in LimitsConfig.model_fields:
+            known = ", ".join(LimitsConfig.model_fields)
+            raise Invalid(f"{name!r} is no limit; the limits are {known}.")
+    new["limits"] = {**new["limits"], **limits}
+    if new == raw:
+        raise Invalid("Nothing would change: name another agent or another limit.")
+    return new
+
+
+def _refuse_roles(config: SessionConfig) -> None:
+    pattern = Pattern(config.pattern)
+    needed, allowed = _ROLES[pattern]
+    for role in needed:
+        if role not in config.agents:
+            raise Invalid(f"The {WORDS[pattern]} needs a {role}: name an agent for it.")
+    for role in config.agents:
+        if role not in (*needed, *allowed):
+            raise Invalid(f"The {WORDS[pattern]} has no one {role}; leave it out.")
+    if pattern is Pattern.SINGLE_THREAD and (config.pool or config.verifiers):
+        raise Invalid(f"The {WORDS[pattern]} has neither a pool of workers nor verifiers.")
 
 
 def _checked(kind: type[Model], raw: dict[str, Any], what: str) -> Model:

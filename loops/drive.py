@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from django.db import transaction
 
-from loops import briefing, journal, live, moment, output, questions, statements, uptake
+from loops import (
+    briefing,
+    criteria,
+    journal,
+    live,
+    moment,
+    output,
+    questions,
+    starting,
+    statements,
+    turn,
+    uptake,
+)
 from loops.agents.base import Reply
-from loops.agents.output import OutputWriter
-from loops.controls import Controls, Watched
+from loops.controls import Watched
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
-from loops.engine.values import AskHuman, Fault, Finish, Opened, Role, RunRole, Signal, State
-from loops.equipment import Equipment, Work
+from loops.engine.values import (
+    AskHuman,
+    Fault,
+    Finish,
+    Opened,
+    Pattern,
+    Role,
+    RunRole,
+    Signal,
+    State,
+)
+from loops.equipment import Equipment
 from loops.evidence import Happened, evidence_of
+from loops.in_flight import InFlight
 from loops.interface import Collected
 from loops.leases import Lease, LeaseLost
-from loops.models import Iteration, OutputPiece, Session
+from loops.models import Iteration, Session
 from loops.output import PieceStore
 from loops.points import point
 from loops.sight import Sight
 from loops.snapshots import Fold
-from loops.workspaces import Base, Boundary, Tree, Unusable
-from tracker.errors import DomainError
+from loops.statements import Kept
+from loops.workspaces import Base, Boundary, Tree
 
-log = logging.getLogger(__name__)
+
+class Brief(NamedTuple):
+    text: str
+    digest: str
 
 
 class Drive:
@@ -43,9 +67,9 @@ class Drive:
         self.equipment = equipment
         self.sight = Sight(session, equipment.workspace)
         self.fold = Fold.load(session)
+        self.has_verifiers = session.pattern != Pattern.SINGLE_THREAD.value
         self.unjudged_at_claim: tuple[str, ...] = ()
-        self.brief = ""
-        self.brief_digest = ""
+        self.briefs: dict[Role, Brief] = {}
 
     def run(self, iterations: int | None, until: float) -> bool:
         if Iteration.objects.filter(session=self.session, ended_at=None).exists():
@@ -53,7 +77,7 @@ class Drive:
             return True
         self._open()
         done: Happened | None = None
-        pieces: list[OutputPiece] = []
+        pieces: list[Kept] = []
         left = iterations
         while True:
             go_on = time.monotonic() < until and (left is None or left > 0)
@@ -67,24 +91,32 @@ class Drive:
 
     def settle_lost(self) -> None:
         """Record the iteration that was in flight, if any, from what its tree shows now."""
-        iteration = Iteration.objects.filter(session=self.session, ended_at=None).first()
-        if iteration is None:
+        row = Iteration.objects.filter(session=self.session, ended_at=None).first()
+        if row is None:
             self._boundary(None, [], go_on=False)
             return
         self.equipment.open()
-        before = Tree(rev=iteration.before["rev"], head=iteration.before["head"])
+        iteration = InFlight.of(row)
         reply = Reply(fault=Fault.WORKER_LOST, detail="The process that ran this step was lost.")
         lost = Collected()
-        self.sight.tree = before
+        self.sight.tree = Tree(rev=iteration.before.rev, head=iteration.before.head)
         happened = Happened(
             iteration=iteration,
             reply=reply,
             collected=lost,
-            boundary=self._settle(iteration, Role(iteration.role), lost),
+            boundary=self._settle_start(iteration) or self._settle(iteration, lost),
             unjudged_at_claim=(),
             active_seconds=0.0,
         )
         self._boundary(happened, [], go_on=False)
+
+    def _settle_start(self, iteration: InFlight) -> Boundary | None:
+        """Lost on the way to its start, so its agent never ran and left nothing: whatever stands in
+        the clone is on the way, and the repeated step goes there again."""
+        if iteration.goes_to is None:
+            return None
+        self._look(self.sight.tree)
+        return Boundary(rev=iteration.before.rev, head=iteration.before.head)
 
     def _still_running(self) -> bool:
         state = Session.objects.values_list("state", flat=True).get(pk=self.session.pk)
@@ -95,6 +127,7 @@ class Drive:
         base = self.equipment.open()
         point("opened")
         self._look(self.equipment.workspace.stamp())
+        self.equipment.keep(self.session.iteration_count)
         if not self.session.base_rev:
             self._record_base(base)
 
@@ -113,6 +146,7 @@ class Drive:
                 blockers=now.blockers,
                 unjudged=self.sight.unjudged(self.project),
                 blocked=now.blocked,
+                criteria=criteria.frozen(self.session, now),
             )
             kind, payload = controllers.entry_to_json(opened)
             journal.append(self.session, kind, payload, moment.now())
@@ -124,6 +158,8 @@ class Drive:
     def _look(self, tree: Tree) -> None:
         statements.refresh(self.project)
         self.sight.look(self.project, tree)
+        if self.has_verifiers and self.session.base_rev:
+            self.sight.show(Tree(rev=self.session.base_rev, head=self.session.base_head))
 
     def _lock(self) -> None:
         statements.lock(self.project, self.session)
@@ -132,19 +168,19 @@ class Drive:
 
     # --- one transaction: record what was, decide what is next, claim it ----------------------
 
-    def _boundary(
-        self, done: Happened | None, pieces: list[OutputPiece], go_on: bool
-    ) -> Iteration | None:
+    def _boundary(self, done: Happened | None, pieces: list[Kept], go_on: bool) -> InFlight | None:
         point("before boundary")
         with transaction.atomic():
             at = moment.now()
             self._lock()
             self.fold.catch_up(self.session)
             if done is not None:
-                statements.keep_pieces(pieces)
+                statements.keep_pieces(done.iteration, pieces)
                 output.say(done.iteration, pieces)
                 self._record(done, at)
             iteration = self._next(at, recorded=done is not None, go_on=go_on)
+            if done is not None or iteration is not None:
+                statements.save_counts(self.session)
             if iteration is None:
                 self.fold.save(self.session)
             live.session_changed(self.session.pk, self.session.project_id, live.STEP)
@@ -166,9 +202,8 @@ class Drive:
         if not in_time:
             raise LeaseLost
         self.session.stepping = False
-        statements.save_counts(self.session)
 
-    def _next(self, at: datetime, *, recorded: bool, go_on: bool) -> Iteration | None:
+    def _next(self, at: datetime, *, recorded: bool, go_on: bool) -> InFlight | None:
         session = self.session
         if session.state == State.STOPPING.value:
             uptake.end_as_stopped(session)
@@ -191,6 +226,7 @@ class Drive:
                     directive.sentence,
                     by=journal.ENGINE,
                     at=at,
+                    result=directive.result,
                 )
                 return None
             case _:
@@ -198,7 +234,7 @@ class Drive:
 
     def _claim(
         self, directive: RunRole, at: datetime, *, recorded: bool, go_on: bool
-    ) -> Iteration | None:
+    ) -> InFlight | None:
         session, project = self.session, self.project
         if recorded and directive.after_seconds > 0:
             self._wait(directive, at)
@@ -206,30 +242,25 @@ class Drive:
         if not go_on:
             return None
         session.iteration_count += 1
-        statements.save_counts(session)
         self.unjudged_at_claim = self.sight.unjudged(project)
-        stamp = self.sight.stamp(project)
-        self._keep_brief(briefing.prompt(session, directive, self.sight, project))
-        iteration = Iteration(
-            session=session,
-            number=session.iteration_count,
-            role=directive.role.value,
-            rule=directive.rule,
-            reason=directive.reason,
+        text = briefing.prompt(self.fold.state, session, directive, self.sight, project)
+        brief = self._keep_brief(directive.role, text)
+        return statements.open_iteration(
+            session,
+            directive,
+            self.sight.stamp(project),
             fence=self.lease.fence,
-            before={f: getattr(stamp, f) for f in ("rev", "head", "spec", "tracker_seq")},
-            claimed_at_seq=session.log_seq,
-            started_at=at,
-            prompt_id=self.brief_digest,
+            prompt=brief.digest,
+            at=at,
         )
-        statements.open_iteration(iteration)
-        return iteration
 
-    def _keep_brief(self, brief: str) -> None:
-        if brief == self.brief:
-            return
-        self.brief, self.brief_digest = brief, sha256(brief.encode()).hexdigest()
-        statements.keep_prompt(self.brief_digest, brief)
+    def _keep_brief(self, role: Role, text: str) -> Brief:
+        """Roles take turns, and each often reads what it read last time."""
+        brief = self.briefs.get(role)
+        if brief is None or brief.text != text:
+            brief = self.briefs[role] = Brief(text, sha256(text.encode()).hexdigest())
+            statements.keep_prompt(brief.digest, text)
+        return brief
 
     def _wait(self, directive: RunRole, at: datetime) -> None:
         """Back-off or an agent's limit: the slot is free; the clock wakes the session then."""
@@ -240,61 +271,44 @@ class Drive:
 
     # --- no transaction: run the agent, then look at what it left ------------------------------
 
-    def _run(self, iteration: Iteration) -> tuple[Happened, list[OutputPiece]]:
+    def _run(self, iteration: InFlight) -> tuple[Happened, list[Kept]]:
+        iteration = starting.reach(iteration, self.sight, self.project)
         store = PieceStore(iteration)
         began = time.monotonic()
-        role = Role(iteration.role)
-        work = Work(role=role, number=iteration.number, reference=str(iteration), prompt=self.brief)
-        reply, collected = self._call(work, store)
+        reply, collected = turn.take(
+            iteration,
+            self.briefs[iteration.role].text,
+            self.fold.criteria(),
+            store,
+            self.equipment,
+            self.sight,
+            self.lease,
+        )
         if self.lease.must_stop() and self.lease.lost:
             raise LeaseLost
         active = time.monotonic() - began
-        boundary = self._settle(iteration, role, collected)
+        boundary = self._settle(iteration, collected)
         happened = Happened(
             iteration=iteration,
-            reply=self._cut_off(reply),
+            reply=reply,
             collected=collected,
             boundary=boundary,
             unjudged_at_claim=self.unjudged_at_claim,
             active_seconds=active,
-            script_exit=self._script(role, boundary),
+            script_exit=self._script(iteration.role, boundary),
         )
         return happened, store.held()
 
-    def _call(self, work: Work, store: PieceStore) -> tuple[Reply, Collected]:
-        """The agent's call. What must not be kept of its output is known before it can say it."""
-        writer = None
-        try:
-            writer = OutputWriter(store, self.equipment.reveal(work.role))
-            return self.equipment.perform(work, self.sight, Controls(self.lease, writer))
-        except Unusable:
-            raise
-        except DomainError as refusal:  # a person's to mend: the sentence stands in the iteration
-            return Reply(fault=Fault.CANNOT_START, detail=str(refusal)), Collected()
-        except Exception as error:  # our own fault, not the agent's: the step is repeated
-            log.exception("the call failed", extra={"session": self.session.pk})
-            detail = f"Loopwatch itself failed in this step ({type(error).__name__})."
-            return Reply(fault=Fault.WORKER_LOST, detail=detail), Collected()
-        finally:
-            store.finish()
-            if writer is not None:
-                writer.close()
-
-    def _settle(self, iteration: Iteration, role: Role, collected: Collected) -> Boundary:
+    def _settle(self, iteration: InFlight, collected: Collected) -> Boundary:
         boundary = self.equipment.workspace.boundary(
             self.sight.tree,
             number=iteration.number,
-            may_change=role is Role.WORKER,
+            may_change=iteration.role in (Role.WORKER, Role.MAKER),
             done_signalled=collected.signal is Signal.DONE,
         )
         self._look(Tree(rev=boundary.rev, head=boundary.head))
+        self.equipment.keep(iteration.number)
         return boundary
-
-    def _cut_off(self, reply: Reply) -> Reply:
-        """A call that a person's stop cut off is no fault of the agent."""
-        if not self.lease.stopping:
-            return reply
-        return Reply(fault=Fault.WORKER_LOST, detail="Cut off by stop.", survivors=reply.survivors)
 
     def _script(self, role: Role, boundary: Boundary) -> int | None:
         """The done script judges a committed tree of a worker that it has not judged before."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loops.agents.base import Control, Reply
+from loops.engine.contracts import Criterion
 from loops.engine.values import Role
 from loops.interface import Collected
 from loops.sight import Sight
@@ -14,12 +15,15 @@ from loops.workspaces import Base, Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One iteration to perform. reference: "S-3/7"."""
+    """One iteration to perform. agent: which worker of the pool or which verifier; "" where the
+    role has one. reference: "S-3/7". criteria: those in force."""
 
     role: Role
+    agent: str = ""
     number: int
     reference: str
     prompt: str
+    criteria: tuple[Criterion, ...] = ()
 
 
 class Equipment(Protocol):
@@ -30,8 +34,12 @@ class Equipment(Protocol):
     def open(self) -> Base:
         """Make the workspace usable (idempotent). Raises workspaces.Unusable with a sentence."""
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
-        """Get ready the role's next call; the values that its output must not keep. Raises
+    def keep(self, number: int) -> None:
+        """The workspace was stamped at the end of iteration `number` (0: the base): keep that
+        where other hosts reach it, if there is such a place. Never inside a transaction."""
+
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
+        """Get ready the next call of that agent; the values that its output must not keep. Raises
         DomainError for a credential that is not there."""
 
     def run_script(self, control: Control) -> int | None:

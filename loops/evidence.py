@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loops.agents.base import Reply
-from loops.engine.values import Evidence, Role, Stamp
+from loops.engine.contracts import Report
+from loops.engine.values import Evidence, Role, Verdict
+from loops.in_flight import InFlight
 from loops.interface import Collected
-from loops.models import Iteration
 from loops.sight import Sight
 from loops.workspaces import Boundary
 from tracker.facts import During, during
@@ -20,7 +21,7 @@ NOTHING = During()
 class Happened:
     """Everything known of an iteration once its agent's tree is gone, before it is judged."""
 
-    iteration: Iteration
+    iteration: InFlight
     reply: Reply
     collected: Collected
     boundary: Boundary
@@ -32,8 +33,7 @@ class Happened:
 def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
     """Read inside the record's transaction, the project locked: what is judged is what is true."""
     iteration, reply, boundary = happened.iteration, happened.reply, happened.boundary
-    before = Stamp(**iteration.before)
-    role = Role(iteration.role)
+    before, role = iteration.before, iteration.role
     now = sight.facts(project)
     unjudged = sight.unjudged(project)
     moved_on = project.tracker_seq != before.tracker_seq
@@ -41,9 +41,10 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
     return Evidence(
         number=iteration.number,
         role=role,
+        agent=iteration.agent,
         before=before,
         after=sight.stamp(project),
-        claimed_at=iteration.claimed_at_seq,
+        claimed_at=iteration.claimed_at,
         signal=happened.collected.signal,
         fault=reply.fault,
         resets_in=reply.resets_in,
@@ -61,11 +62,23 @@ def evidence_of(happened: Happened, sight: Sight, project: Project) -> Evidence:
         disputed=now.disputed,
         guidance=did.guidance,
         script_exit=happened.script_exit,
+        plan=happened.collected.plan,
+        report=_report(happened),
         active_seconds=round(happened.active_seconds, 3),
         tokens=reply.tokens,
         money=reply.money,
         notes=_notes(happened),
     )
+
+
+def _report(happened: Happened) -> Report | None:
+    """A verifier that changed what it judged has judged something else."""
+    report, spoiled = happened.collected.report, happened.boundary.spoiled
+    if report is None or not spoiled:
+        return report
+    what = ", ".join(spoiled[:10])
+    feedback = f"It changed what it was to judge ({what}), so its verdict does not count."
+    return Report(status=Verdict.UNCERTAIN, feedback=feedback)
 
 
 def _notes(happened: Happened) -> tuple[str, ...]:

@@ -136,6 +136,40 @@ class StopForm(Inputs):
     reason = forms.CharField(label="Reason, shown in the history", required=False, max_length=300)
 
 
+class PushForm(Inputs):
+    """Where to push a result. cleaned_data["target"]: name or address of a repository."""
+
+    remote = forms.ChoiceField(label="To", required=False)
+    address = forms.CharField(
+        label="Or another address",
+        required=False,
+        max_length=2_000,
+        widget=mono(),
+        help_text="A path or URL that git takes. It signs in as whoever runs Loopwatch.",
+    )
+
+    def __init__(self, *args: Any, remotes: Choices = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["remote"].choices = list(remotes)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        data["target"] = data.get("address", "").strip() or data.get("remote", "")
+        if not data["target"] and not self.errors:
+            self.add_error("address", "Say where to push.")
+        return data
+
+
+class MoveForm(Inputs):
+    """hosts: names of those that live."""
+
+    to = forms.ChoiceField(label="Host")
+
+    def __init__(self, *args: Any, hosts: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["to"].choices = [(name, name) for name in hosts]
+
+
 class AgentForm(Inputs):
     """A program that plays roles. The command is split as a shell does it, but no shell runs."""
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -31,13 +31,15 @@ ALL = "all"  # pages that list things
 ENGINE = "engine"  # the clock's sign of life; goes to every page
 
 # Names of parts as in the templates (data-part); a page fetches those that it shows.
-STATE = ("status", "actions", "notice", "before", "index")
+STATE = ("status", "actions", "notice", "deliver", "before", "index")
 STEP = (*STATE, "timeline", "rows", "iteration", "why", "limits", "edits", "cost")
 TRACKER = ("why", "edits", "timeline", "notice", "board", "entry", "list", "index")
 QUESTIONS = ("notice", "status", "queue", "evidence", "index")
 
+_json = json.JSONEncoder(separators=(",", ":")).encode
 LONGEST_OUTPUT = 64 * 1024  # characters of output in one message; pages fetch what is longer
 REST_SECONDS = 1.0  # after a failure: nobody waits for a broken broker twice in a row
+Piece = tuple[int, int, str, datetime]  # of an iteration: its number, sequence, text, time
 log = logging.getLogger(__name__)
 
 _COUNT_AND_PUBLISH = """
@@ -73,8 +75,7 @@ def tracker_changed(project_id: int, session_ids: Iterable[int]) -> None:
 
 def output(session_id: int, number: int, pieces: Iterable[tuple[int, str, datetime]]) -> None:
     """Pieces (sequence, text, time) of the iteration with that number."""
-    said = [{"iteration": number, **piece(*one)} for one in pieces]
-    if said:
+    if said := [(number, *one) for one in pieces]:
         publish((session_topic(session_id),), output=said)
 
 
@@ -89,15 +90,15 @@ class Change:
     """What is said of some topics at the next commit. parts: names, in order, each once."""
 
     parts: dict[str, None] = field(default_factory=dict)
-    output: list[dict[str, Any]] = field(default_factory=list)
+    output: list[Piece] = field(default_factory=list)
 
     def message(self) -> str:
         said: dict[str, Any] = {}
         if self.parts:
             said["parts"] = list(self.parts)
         if self.output:
-            said["output"] = bounded(self.output)
-        return json.dumps(said, separators=(",", ":"))
+            said["output"] = bounded([{"iteration": n, **piece(*one)} for n, *one in self.output])
+        return _json(said)
 
 
 def bounded(pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -117,21 +118,22 @@ _waiting = _Waiting()
 
 
 def publish(
-    topics: tuple[str, ...], *, parts: Iterable[str] = (), output: Iterable[dict[str, Any]] = ()
+    topics: tuple[str, ...], *, parts: Iterable[str] = (), output: Iterable[Piece] = ()
 ) -> None:
     """Say at the commit (outside a transaction: now) what changed. All that one transaction says
     of the same topics is one message. Never raises for a broken broker."""
-    if not connection.in_atomic_block:
+    link = transaction.get_connection()
+    if not link.in_atomic_block:
         send(topics, Change(dict.fromkeys(parts), list(output)).message())
         return
-    is_waiting = any(hook[1] is _say for hook in connection.run_on_commit)
+    is_waiting = any(hook[1] is _say for hook in link.run_on_commit)
     if not is_waiting:
         _waiting.changes.clear()  # what a transaction said that was rolled back
     change = _waiting.changes.setdefault(topics, Change())
     change.parts.update(dict.fromkeys(parts))
     change.output.extend(output)
     if not is_waiting:
-        transaction.on_commit(_say, robust=True)
+        link.on_commit(_say, robust=True)
 
 
 def engine_ticked() -> None:
@@ -157,16 +159,21 @@ def sequence(topic: str) -> int:
 def _say() -> None:
     changes, _waiting.changes = _waiting.changes, {}
     for topics, change in changes.items():
-        send(topics, change.message())
+        if not _is_resting():
+            send(topics, change.message())
 
 
 _rests_until = float("-inf")
 
 
+def _is_resting() -> bool:
+    return time.monotonic() < _rests_until
+
+
 def send(topics: tuple[str, ...], body: str) -> bool:
     """Count and publish at once. False when the broker did not take it."""
     global _rests_until
-    if time.monotonic() < _rests_until:
+    if _is_resting():
         return False
     try:
         _script(settings.REDIS_URL)(

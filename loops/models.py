@@ -1,4 +1,8 @@
-"""Rows of the core app. State is folded from LogEntry; the rest is cache, lease or record."""
+"""Rows of the core app. State is folded from LogEntry; the rest is cache, lease or record.
+
+A foreign key whose table has a unique key that begins with it has no index of its own: each index
+is a page more in the commit of every iteration.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from loops.engine.values import EndReason, Outcome, Pattern, Role, State
-from tracker.models import Project
+from tracker.models import Actor, Project
 
 
 def _choices(words: type) -> list[tuple[str, str]]:
@@ -48,6 +52,27 @@ class LoginLink(models.Model):
         return f"login link of {self.user}"
 
 
+class Host(models.Model):
+    """A machine, or one data folder of it, that moves sessions on; its clock keeps seen_at fresh.
+
+    boot_id: of the machine's kernel, to tell two machines of one name apart. leftovers: agent trees
+    ({"host", "boot_id", "pid", "start_ticks", "mark"}) of sessions that went on elsewhere; this
+    host ends them when it is back.
+    """
+
+    name = models.CharField(max_length=63, unique=True)
+    data = models.TextField()
+    boot_id = models.CharField(max_length=64)
+    slots = models.PositiveSmallIntegerField()
+    version = models.CharField(max_length=40)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    leftovers = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Session(models.Model):
     """One supervised loop over one goal.
 
@@ -56,6 +81,11 @@ class Session(models.Model):
     lease_owner: who may record ({"host", "boot_id", "pid", "start_ticks"}); process: the agent
     tree that runs now, for a successor to kill. not_before: back-off or an agent's limit.
     holds_project: from the first claim to the end (RULES 1, one active session per project).
+    result_rev, result_head: the tree that it ended with, "" until then.
+    host: where its clone is, from the first claim on. host_moves: how often it changed; a clone of
+    an earlier stay is stale. turn_at: when it last got a slot. kept: the snapshot that other hosts
+    reach ({"iteration", "rev", "head", "head_ref", "snapshot", "host"}), null without one;
+    keeping_fault: why the newest one is not there.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
@@ -71,6 +101,8 @@ class Session(models.Model):
     preflight = models.JSONField(null=True)
     base_rev = models.CharField(max_length=64, default="", blank=True)
     base_head = models.CharField(max_length=64, default="", blank=True)
+    result_rev = models.CharField(max_length=64, default="", blank=True)
+    result_head = models.CharField(max_length=64, default="", blank=True)
     log_seq = models.PositiveBigIntegerField(default=0)
     fold = models.JSONField(null=True)
     fold_seq = models.PositiveBigIntegerField(default=0)
@@ -83,6 +115,11 @@ class Session(models.Model):
     process = models.JSONField(null=True)
     not_before = models.DateTimeField(null=True)
     held_until = models.DateTimeField(null=True)
+    host = models.CharField(max_length=63, default="", blank=True)
+    host_moves = models.PositiveIntegerField(default=0)
+    turn_at = models.DateTimeField(null=True)
+    kept = models.JSONField(null=True)
+    keeping_fault = models.TextField(default="", blank=True)
     created_by = models.CharField(max_length=150, default="")
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -126,11 +163,17 @@ class PromptText(models.Model):
 
 
 class Iteration(models.Model):
-    """One turn of one role. In flight while ended_at is null; its evidence is the log entry."""
+    """One turn of one role. In flight while ended_at is null; its evidence is the log entry.
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="iterations")
+    agent: which worker of the pool or which verifier; "" where the role has one.
+    """
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="iterations", db_index=False
+    )
     number = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=_choices(Role))
+    agent = models.CharField(max_length=60, default="", blank=True)
     rule = models.CharField(max_length=20)
     reason = models.TextField(default="")
     fence = models.PositiveBigIntegerField()
@@ -170,7 +213,9 @@ class Iteration(models.Model):
 class LogEntry(models.Model):
     """A fact the controller folds; append-only."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="log")
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="log", db_index=False
+    )
     seq = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=12)
     payload = models.JSONField()
@@ -227,7 +272,9 @@ class Answer(models.Model):
 class OutputPiece(models.Model):
     """A piece of what one iteration's agent wrote. offset: bytes of text before it."""
 
-    iteration = models.ForeignKey(Iteration, on_delete=models.CASCADE, related_name="pieces")
+    iteration = models.ForeignKey(
+        Iteration, on_delete=models.CASCADE, related_name="pieces", db_index=False
+    )
     seq = models.PositiveIntegerField()
     offset = models.PositiveBigIntegerField()
     text = models.TextField()
@@ -240,3 +287,37 @@ class OutputPiece(models.Model):
 
     def __str__(self) -> str:
         return f"{self.iteration_id}: {self.seq}"
+
+
+class Delivery(models.Model):
+    """One try by a person to hand a session's result over; immutable (a trigger holds it).
+
+    target: the remote's name or address without secrets, the command, or the patch's file. commit:
+    what was handed over, "" when it could not be made. said: the last words of the remote or of
+    the command, or why it failed.
+    """
+
+    class Kind(models.TextChoices):
+        PUSH = "push"
+        PULL_REQUEST = "pull_request"
+        PATCH = "patch"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="deliveries")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    target = models.TextField(default="", blank=True)
+    commit = models.CharField(max_length=64, default="", blank=True)
+    ok = models.BooleanField()
+    said = models.TextField(default="", blank=True)
+    by = models.ForeignKey(Actor, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["push", "pull_request", "patch"]),
+                name="delivery_kind_is_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id} {self.kind} {self.target}"

@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
-from django.db import connection
+from django.db import connection, transaction
 
-from loops import live, moment
+from loops import live, moment, statements
 from loops.agents.output import Piece
-from loops.models import Iteration, OutputPiece
+from loops.in_flight import InFlight
+from loops.statements import Kept
 
 
 class PieceStore:
     """Keeps pieces as rows. Those that come after finish() wait for the record's transaction."""
 
-    def __init__(self, iteration: Iteration) -> None:
+    def __init__(self, iteration: InFlight) -> None:
         self._iteration = iteration
-        self._finishing = threading.Event()
-        self._held: list[OutputPiece] = []
+        self._is_finishing = False
+        self._held: list[Kept] = []
 
     def __call__(self, pieces: Iterable[Piece]) -> None:
         at = moment.now()
-        rows = [
-            OutputPiece(
-                iteration=self._iteration, seq=p.number, offset=p.offset, text=p.text, at=at
-            )
-            for p in pieces
-        ]
-        if self._finishing.is_set():
+        rows = [Kept(p.number, p.offset, p.text, at) for p in pieces]
+        if self._is_finishing:
             self._held += rows
         else:
-            _write(rows)
+            _write(self._iteration, rows)
             say(self._iteration, rows)
 
     def finish(self) -> None:
-        self._finishing.set()
+        self._is_finishing = True
 
-    def held(self) -> list[OutputPiece]:
+    def held(self) -> list[Kept]:
         return self._held
 
 
-def say(iteration: Iteration, rows: Iterable[OutputPiece]) -> None:
+def say(iteration: InFlight, rows: Iterable[Kept]) -> None:
     """Pieces that are kept, or will be with this transaction, to the pages that follow them."""
     said = ((row.seq, row.text, row.at) for row in rows)
     live.output(iteration.session_id, iteration.number, said)
 
 
-def _write(rows: list[OutputPiece]) -> None:
+def _write(iteration: InFlight, rows: list[Kept]) -> None:
     """From the writer's own thread, on a connection of its own, gone again at once.
 
     Losing the last second of output to a power cut costs nothing, so this connection alone does
@@ -57,6 +52,7 @@ def _write(rows: list[OutputPiece]) -> None:
         if connection.vendor == "sqlite":
             with connection.cursor() as cursor:
                 cursor.execute("PRAGMA synchronous = NORMAL")
-        OutputPiece.objects.bulk_create(rows, ignore_conflicts=True)
+        with transaction.atomic():
+            statements.keep_pieces(iteration, rows)
     finally:
         connection.close()

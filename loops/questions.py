@@ -32,13 +32,14 @@ class Question:
 def ask(session: Session, directive: AskHuman, tree: Tree, at: datetime) -> None:
     """The session waits; the questions exist in the same transaction (RULES 1, ESCALATIONS 2)."""
     journal.move(session, Move.ASK, by=journal.ENGINE, at=at, note=directive.question)
+    shown = directive.shown.rev if directive.shown else tree.rev
     questions = tuple(
         Question(
             kind=directive.kind,
             text=directive.question,
             rule=directive.rule,
             subject=subject,
-            artefact=artefact(session, tree.rev),
+            artefact=artefact(session, shown),
             limit=directive.limit or "",
         )
         for subject in directive.subjects or ("",)

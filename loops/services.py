@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -171,6 +172,29 @@ def answer(
         if is_last and locked.state == State.WAITING_HUMAN.value:
             journal.move(locked, Move.LAST_DECIDED, by=str(by.actor), at=at)
         transaction.on_commit(lambda: _take_up_and_wake(session.pk))
+
+
+def reconfigure(
+    session: Session, by: By, *, agents: Mapping[str, str], limits: Mapping[str, float | None]
+) -> None:
+    """A new configuration version, in force from the next step and logged (RULES 1).
+
+    agents: role, worker of the pool or verifier -> name of a stored agent. limits: name -> the new
+    number, None for an explicit none. Raises Invalid when nothing changes or it cannot be used.
+    """
+    with transaction.atomic():
+        _project, locked = journal.lock(session.pk)
+        if locked.state in (State.DRAFT.value, State.ENDED.value, State.STOPPING.value):
+            raise Conflict(f"{session.ref} does not run; its configuration cannot change now.")
+        raw = configuration.changed(
+            locked.config, {who: agent_config(name) for who, name in agents.items()}, limits
+        )
+        parsed = configuration.parse(raw)
+        kind, payload = controllers.entry_to_json(Configured(0, parsed.engine()))
+        journal.append(locked, kind, payload, moment.now())
+        config = parsed.model_dump(mode="json")
+        Session.objects.filter(pk=locked.pk).update(config=config)
+        session.config = config
 
 
 def _refuse_unfoldable(session: Session, payload: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loops import proof
+from loops.engine.background import Artefact
 from loops.engine.values import Stamp
 from loops.models import Session
 from loops.workspaces import Tree, Workspace
@@ -13,6 +14,8 @@ from tracker.engine.citations import path_of
 from tracker.facts import Facts, facts
 from tracker.models import Project
 from tracker.scope import Scope
+
+LONGEST_DIFF = 256 * 1024  # characters; a verifier reads the rest in the tree itself
 
 
 def scope_of(session: Session) -> Scope:
@@ -30,6 +33,7 @@ class Sight:
     absent: frozenset[str] = frozenset()  # commits that are not in HEAD, by id or patch-id
     blobs: dict[str, str] = field(default_factory=dict)  # of the files that marks cite
     _facts: Facts | None = None
+    artefact: Artefact | None = None  # what a verifier judges
     materials: Any = None  # what prompts are made of, kept by briefing while nothing moved
     _read_at: tuple[int, int] = (-1, 0)
     _seen: tuple[object, ...] = ()
@@ -49,6 +53,20 @@ class Sight:
         }
         self._seen = seen
 
+    def show(self, base: Tree) -> None:
+        """Learn how the tree differs from the base, for a verifier. Runs git, like look()."""
+        tree = self.tree
+        if self.artefact is not None and self.artefact.rev == tree.rev:
+            return
+        added, changed = self.workspace.added_and_changed(base.rev, tree.rev)
+        self.artefact = Artefact(
+            rev=tree.rev,
+            head=tree.head,
+            base_head=base.head,
+            changed_paths=(*added, *changed),
+            diff=self.workspace.diff(base.rev, tree.rev)[:LONGEST_DIFF],
+        )
+
     def facts(self, project: Project) -> Facts:
         """The tracker's facts as of the project's row, which was read or locked just now."""
         state = (project.tracker_seq, project.write_mark)
@@ -57,6 +75,13 @@ class Sight:
             self._read_at = state
             self.materials = None
         return self._facts
+
+    def goal(self, project: Project) -> str:
+        """Key of the requirement that the session owns, "" if it has none."""
+        if not self.session.goal:
+            return ""
+        own = project.requirements.filter(session_ref=self.session.ref).first()
+        return own.key if own else ""
 
     def stamp(self, project: Project) -> Stamp:
         now = self.facts(project)

@@ -8,6 +8,7 @@ from typing import Any
 
 from loops import statements
 from loops.engine import controllers
+from loops.engine.contracts import Criterion
 from loops.engine.controllers import Controller
 from loops.engine.values import Config, Configured, Directive, Evidence, Fault, Recorded
 from loops.models import LogEntry, Session
@@ -66,6 +67,11 @@ class Fold:
 
     def direct(self) -> Directive:
         return self.controller.direct(self.state)
+
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Those in force; none in a pattern without verifiers."""
+        found: tuple[Criterion, ...] = getattr(self.state, "criteria", ())
+        return found
 
     def held(self) -> bool:
         """The wait that follows is the agent's own limit, not our back-off."""

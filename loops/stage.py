@@ -9,18 +9,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from loops import configuration, secrets
+from loops import configuration, keeping, repair, secrets
 from loops.agents.base import Call, Control, Places, Reply
 from loops.agents.command import CommandAgent, Prompt
 from loops.agents.confine import confine
 from loops.done_script import DoneScript
-from loops.engine.values import DoneMode, Role
+from loops.engine.values import DoneMode, Fault, Role
 from loops.equipment import Work
 from loops.interface import Collected, Context, Interface, install
 from loops.leases import LeaseLost
@@ -56,16 +56,23 @@ class Folders:
     def clone(self) -> Path:
         return self.root / "clone"
 
-    def places(self, role: str, subpath: str, socket_dir: Path) -> Places:
+    def places(self, player: str, subpath: str, socket_dir: Path) -> Places:
         return Places(
             clone=self.clone,
             workdir=self.clone / subpath,
-            home=self.root / "home" / role,
-            tmp=self.root / "tmp" / role,
+            home=self.root / "home" / player,
+            tmp=self.root / "tmp" / player,
             socket_dir=socket_dir,
-            hidden=(Path(settings.DATA),),
+            hidden=hidden_folders(),
             readable=(self.root / "bin", PACKAGES),
         )
+
+
+def hidden_folders() -> tuple[Path, ...]:
+    """What no agent may see: the data folder, and what other hosts reach of every project."""
+    shared = settings.STORE_URL
+    data = Path(settings.DATA)
+    return (data, Path(shared)) if os.path.isabs(shared) else (data,)
 
 
 def confine_here(
@@ -77,9 +84,13 @@ def confine_here(
     network: bool,
 ) -> list[str]:
     """Like an agent: the data folder is hidden but for what is named."""
-    hidden = [Path(settings.DATA)]
     return confine(
-        argv, cwd=cwd, writable=writable, readable=readable, hidden=hidden, network=network
+        argv,
+        cwd=cwd,
+        writable=writable,
+        readable=readable,
+        hidden=hidden_folders(),
+        network=network,
     )
 
 
@@ -125,6 +136,7 @@ class Stage:
         self.config = configuration.parse(session.config)
         self.folders = Folders.of(session)
         self.workspace = workspace_of(session)
+        self._keeper = keeping.Keeper(session, self.workspace)
         self._lock: int | None = None
         self._socket_dir: Path | None = None
         self._token = ""
@@ -133,6 +145,7 @@ class Stage:
     def open(self) -> Base:
         self.folders.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._take_lock()
+        self._move_in()
         base = self.workspace.open()
         install(self.folders.root / "bin")
         if self.config.done_mode != DoneMode.AGENT.value:
@@ -155,6 +168,35 @@ class Stage:
                     raise LeaseLost from None
                 time.sleep(0.05)
 
+    def _move_in(self) -> None:
+        """A session that came from another host gets a clone here; what an earlier stay left is
+        set aside, for it is older."""
+        stay = self.folders.root / "stay"
+        arrived = stay.read_text() if stay.exists() else "0"
+        if arrived == str(self.session.host_moves):
+            return
+        aside = self.folders.root / f"left-{arrived}"
+        for name in ("clone", "engine", "prepare", "script"):
+            if (self.folders.root / name).exists():
+                aside.mkdir(exist_ok=True)
+                shutil.rmtree(aside / name, ignore_errors=True)
+                (self.folders.root / name).rename(aside / name)
+        keeping.bring(self.session, self.workspace)
+        if self.session.base_rev and self.config.done_mode != DoneMode.AGENT.value:
+            self._keep_first_script()
+        stay.write_text(str(self.session.host_moves))
+
+    def _keep_first_script(self) -> None:
+        """From the base, as at the start: agents may have changed it since."""
+        script, first = self._script(), self.folders.root / "first"
+        shutil.rmtree(first, ignore_errors=True)
+        self.workspace.lay_out(self.session.base_rev, script.words(), first)
+        script.keep(first / self.session.project.subpath)
+        shutil.rmtree(first, ignore_errors=True)
+
+    def keep(self, number: int) -> None:
+        self._keeper.keep(number)
+
     def _prepare(self) -> None:
         ran = self.workspace.prepare(self.session.project.prepare, PREPARE_SECONDS)
         if not ran.passed:
@@ -171,29 +213,35 @@ class Stage:
 
     # --- one call ----------------------------------------------------------------------------
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         """Every call has its own token; a secret is decrypted for the call that needs it."""
-        agent = self.config.agents[role.value]  # type: ignore[index]
+        kept = self.config.agent(role, agent).secret_env
         self._token = randomness.token_urlsafe(32)
-        self._secret_env = {name: secrets.reveal(kept) for name, kept in agent.secret_env.items()}
+        self._secret_env = {name: secrets.reveal(secret) for name, secret in kept.items()}
         return (self._token, *self._secret_env.values())
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
         """The interface closes before the reply is judged: nothing is written after that."""
-        agent = self.config.agents[work.role.value]  # type: ignore[index]
-        token = self._token
-        call = self._call(work, token, agent, self._secret_env)
+        agent = self.config.agent(work.role, work.agent)
+        call = self._call(work, agent)
         command = CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
-        with Interface(call.socket, token, self._context(work, sight)) as interface:
+        with Interface(call.socket, call.token, self._context(work, sight)) as interface:
             reply = command.run(call, control)
-        return reply, interface.collected()
+            sentence = repair.missing(work.role, interface.collected())
+            if sentence and reply.fault is None:
+                again = replace(call, prompt=repair.prompt_again(call.prompt, sentence))
+                reply = command.run(again, control)
+        collected = interface.collected()
+        sentence = repair.missing(work.role, collected)
+        if sentence and reply.fault is None:
+            reply = replace(reply, fault=Fault.UNPARSEABLE, detail=sentence)
+        return reply, collected
 
-    def _call(
-        self, work: Work, token: str, agent: configuration.AgentConfig, secret_env: dict[str, str]
-    ) -> Call:
+    def _call(self, work: Work, agent: configuration.AgentConfig) -> Call:
         project = self.session.project
         directory = self._sockets()
-        places = self.folders.places(work.role.value, project.subpath, directory)
+        player = f"{work.role.value}-{work.agent}".rstrip("-")
+        places = self.folders.places(player, project.subpath, directory)
         path = f"{self.folders.root / 'bin'}:{os.environ.get('PATH', os.defpath)}"
         return Call(
             session=self.session.pk,
@@ -202,12 +250,12 @@ class Stage:
             prompt=work.prompt,
             places=places,
             socket=directory / "s",
-            token=token,
+            token=self._token,
             mark=f"{work.reference}-{randomness.token_hex(8)}",
             wall_seconds=agent.wall_seconds,
             silence_seconds=agent.silence_seconds,
             env={"PATH": path, **agent.env},
-            secrets=secret_env,
+            secrets=self._secret_env,
         )
 
     def _sockets(self) -> Path:
@@ -233,6 +281,9 @@ class Stage:
             head=self.workspace.head,
             blob=self.workspace.blob,
             is_missing=lambda commit: commit in sight.absent,
+            goal=sight.goal(project),
+            pool=tuple(worker.name for worker in self.config.pool),
+            criteria=work.criteria,
         )
 
     # --- the done script ---------------------------------------------------------------------

@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import engine, health
-from loops.views import agents, login, new_session, output, steering
+from loops.views import agents, deliver, login, new_session, output, steering
 
 handler404 = "loops.refusals.no_page"
 handler400 = "loops.refusals.no_sense"
@@ -22,6 +22,10 @@ urlpatterns = [
     path("sessions/new/", new_session.new_session, name="new_session"),
     path("sessions/new/preview/", new_session.preview, name="preview_session"),
     path("sessions/<id:session>/stop/", steering.stop, name="stop"),
+    path("sessions/<id:session>/deliver/push/", deliver.push, name="push"),
+    path("sessions/<id:session>/deliver/pull-request/", deliver.request, name="pull_request"),
+    path("sessions/<id:session>/deliver/patch/", deliver.patch, name="patch"),
+    path("sessions/<id:session>/move/", steering.move, name="move"),
     *(
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
         for verb in steering.VERBS

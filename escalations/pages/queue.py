@@ -46,7 +46,8 @@ class QueuePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A decision offered for this kind (RULES 6). why: what it will do to the loop.
+    """A decision offered for this kind (RULES 6). why: what it will do to the loop. page: where it
+    is made, if on a page of its own.
 
     button: the words of the one button when it is chosen; in them "{}" stands for the number typed.
     """
@@ -57,6 +58,7 @@ class Option:
     button: str
     key: str = ""
     reason_not: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from escalations.models import Escalation
 from escalations.pages.queue import Option
 from escalations.reading import words
 from loops.engine import questions
-from loops.engine.values import Choice, Kind, LimitName
+from loops.engine.values import Choice, Kind, LimitName, Pattern
 from tracker.facts import Facts, RequirementNow
 
 # limit -> what is asked for, and how many of the limit's own units one of it is.
@@ -33,16 +33,18 @@ def options(escalation: Escalation, *, is_shown: bool) -> tuple[Option, ...]:
 
 
 def _option(escalation: Escalation, choice: Choice, *, is_shown: bool) -> Option:
-    reason_not = _UNSEEN if choice is Choice.APPROVE and not is_shown else ""
+    needs_result = choice in (Choice.APPROVE, Choice.EDIT)
+    page = f"/queue/{escalation.pk}/edit/" if choice is Choice.EDIT else ""
     return Option(
         choice=choice,
         word=words.CHOICES[choice],
-        why=questions.effect(Kind(escalation.kind), choice),
+        why=questions.effect(Kind(escalation.kind), choice, Pattern(escalation.session.pattern)),
         button=words.button(
             choice, f"S-{escalation.session_id}", has_amount=_limit(escalation) != ""
         ),
         key=words.KEYS.get(choice, ""),
-        reason_not=reason_not,
+        reason_not=_UNSEEN if needs_result and not is_shown else "",
+        page=page,
     )
 
 

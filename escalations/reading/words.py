@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from escalations.models import Escalation, Status
-from loops.engine.rules import TEXT, Rule
+from loops.engine.rule_texts import rule_text
 from loops.engine.values import Choice, Kind
 
 KINDS = {
@@ -39,6 +39,7 @@ CHOICES = {
 }
 _BUTTONS = {
     Choice.APPROVE: "Approve, end {ref}",
+    Choice.EDIT: "Open the editor",
     Choice.REJECT: "Reject, {ref} goes on",
     Choice.AMEND: "Save the requirement, resume {ref}",
     Choice.GRANT: "Allow more, resume {ref}",
@@ -69,10 +70,7 @@ def kind(escalation: Escalation) -> str:
 
 def why(escalation: Escalation) -> str:
     """Why it came to a person: the rule that asked, in its own words."""
-    try:
-        return TEXT[Rule(escalation.rule)]
-    except ValueError:
-        return "The worker says that it cannot go on with this entry."
+    return rule_text(escalation.rule) or "The worker says that it cannot go on with this entry."
 
 
 def effect(escalation: Escalation) -> str:

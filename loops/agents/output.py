@@ -13,12 +13,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from loops.agents.alarm import Alarm
 from loops.agents.redact import Redactor
 
 LONGEST_PIECE = 64 * 1024
 ROOM = 16 * LONGEST_PIECE
 EVERY_SECONDS = 0.25
 LONGEST_JSON = 16 * 1024 * 1024
+
+_alarm = Alarm(EVERY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,8 @@ class OutputWriter:
 
     `store` is called from a thread of this writer and, for the rest, from the one that calls
     close(); never from two at once. If it raises, the same pieces come again: it must bear
-    doubles, and close its thread's database connection if it opens one. A call shorter than 250 ms
-    with little output stores once, in close().
+    doubles, and close its thread's database connection if it opens one. The thread begins when text
+    lies for 250 ms or fills a piece: a shorter call has none and stores once, in close().
     Memory: at most ROOM characters, one block, and less than the longest form of a secret.
     """
 
@@ -57,6 +60,7 @@ class OutputWriter:
         self._number = 0
         self._offset = 0
         self._closing = False
+        self._is_awaited = False
         self._thread: threading.Thread | None = None
 
     def write(self, data: bytes) -> bool:
@@ -65,15 +69,16 @@ class OutputWriter:
             if self._size >= ROOM:
                 return False
             self._add(self._redactor.feed(self._decode(data).replace("\0", "")))
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="output", daemon=True)
-                self._thread.start()
-            elif self._size >= LONGEST_PIECE:
-                self._changed.notify()
+            if self._size >= LONGEST_PIECE:
+                self._hurry()
+            elif not self._is_awaited:
+                self._is_awaited = True
+                _alarm.set(self, self._overdue)
             return True
 
     def close(self) -> None:
         """Store the rest, an unfinished line included. Raises what `store` raises."""
+        _alarm.unset(self)
         with self._changed:
             if not self._closing:
                 self._closing = True
@@ -90,22 +95,38 @@ class OutputWriter:
             self._waiting.append(text)
             self._size += len(text)
 
+    def _overdue(self) -> None:
+        with self._changed:
+            self._hurry()
+
+    def _hurry(self) -> None:
+        """The thread hands over now."""
+        if self._thread is not None:
+            self._changed.notify()
+        elif not self._closing:
+            self._thread = threading.Thread(target=self._work, name="output", daemon=True)
+            self._thread.start()
+
     def _work(self) -> None:
+        """Hand over now, and whenever it is due, until close()."""
         while True:
-            with self._changed:
-                self._changed.wait_for(self._is_due, EVERY_SECONDS)
-                if self._closing:
-                    return
+            is_due = self._is_due
             try:
                 self._hand_over()
             except Exception:
                 # The pieces are kept and come again; close() raises if it never works. Until then
                 # the room fills up and the agent waits on its pipe: nothing is lost.
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closing, EVERY_SECONDS)
+                is_due = self._is_closing
+            with self._changed:
+                self._changed.wait_for(is_due, EVERY_SECONDS)
+                if self._closing:
+                    return
 
     def _is_due(self) -> bool:
         return self._closing or self._size >= LONGEST_PIECE
+
+    def _is_closing(self) -> bool:
+        return self._closing
 
     def _hand_over(self) -> None:
         """Store one batch; it is forgotten only when the store has it."""

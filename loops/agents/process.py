@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from loops.agents import shim
@@ -21,7 +22,10 @@ from loops.agents.confine import confine
 from loops.agents.program import TAIL, Cause, Ending, Program
 from loops.agents.tree import identify, kill_tree
 
-SHIM = Path(shim.__file__)
+_COMPILED = Path(cache_from_source(shim.__file__))
+# Every start waits for it, and to compile it anew takes as long as the rest of the start. Not
+# there where Python may not write beside its sources.
+SHIM = _COMPILED if _COMPILED.exists() else Path(shim.__file__)
 BLOCK = 64 * 1024
 LONGEST_REPORT = 64 * 1024
 TICK_SECONDS = 0.2

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loops.engine.values import Config, LimitName, Limits
+from loops.engine.values import Config, LimitName, Limits, Pattern, Policy
 
 OSCILLATION_COACH = 4  # the same two trees in turn twice: A B A B
 OSCILLATION_ASK = 6  # three times: A B A B A B
 
 _MANDATORY = (LimitName.ITERATIONS, LimitName.WALL_SECONDS, LimitName.NO_PROGRESS)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # it becomes part of a memory scope
 _MAY_BE_NONE = (LimitName.TOKENS, LimitName.MONEY)
 _WORDS = {
     LimitName.ITERATIONS: "iterations",
@@ -40,14 +43,50 @@ def check_limits(limits: Limits, *, priced: bool = True) -> None:
 
 
 def check_config(config: Config, *, priced: bool = True) -> None:
-    """check_limits, and the two rhythms must be positive as well. Raises ValueError."""
+    """check_limits, and what the session's pattern needs beside. Raises ValueError."""
     check_limits(config.limits, priced=priced)
-    for value, words in (
-        (config.review_every, "worker iterations between reviews"),
-        (config.coach_every, "worker iterations between visits of the coach"),
-    ):
-        if not _is_positive(value) or value != int(value):
-            raise ValueError(f"The number of {words} must be a whole number of at least 1.")
+    match config.pattern:
+        case Pattern.SINGLE_THREAD:
+            _check_whole(config.review_every, "worker iterations between reviews", 1)
+            _check_whole(config.coach_every, "worker iterations between visits of the coach", 1)
+        case Pattern.FEEDBACK:
+            _check_names(config.pool, "worker")
+            for value, words in (
+                (config.retries, "retries"),
+                (config.reassigns, "reassignments"),
+                (config.replans, "replans"),
+                (config.self_calls, "further calls of the thinker"),
+            ):
+                _check_whole(value, words, 0)
+            _check_verifiers(config)
+        case Pattern.MAKER_VERIFIER:
+            _check_whole(config.attempts, "attempts", 1)
+            _check_verifiers(config)
+
+
+def _check_verifiers(config: Config) -> None:
+    _check_names([verifier.name for verifier in config.verifiers], "verifier")
+    if not any(verifier.policy is Policy.REQUIRED for verifier in config.verifiers):
+        raise ValueError("At least one verifier must be required: nothing else decides.")
+    _check_whole(config.reverifications, "re-verifications", 0)
+
+
+def _check_names(names: Sequence[str], what: str) -> None:
+    if not names:
+        raise ValueError(f"At least one {what} is needed.")
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{name!r} is no name of a {what}: letters, digits, '-', '_' and '.', at most 64."
+            )
+    twice = next((name for name in names if names.count(name) > 1), "")
+    if twice:
+        raise ValueError(f"There are two {what}s of the name {twice!r}.")
+
+
+def _check_whole(value: object, words: str, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"The number of {words} must be a whole number of at least {least}.")
 
 
 def _check_positive(name: LimitName, value: object) -> None:
@@ -103,3 +142,30 @@ def worst_case(limit: float, used: int) -> int:
     is the bound; an agent that changes the tree each time meets it exactly.
     """
     return max(0, math.ceil(limit) - used)
+
+
+# --- Thinker-Worker-Verifier (RULES 2) -----------------------------------------------------------
+
+
+def worker_attempts(config: Config) -> int:
+    """The exact bound on worker attempts; what people grant comes on top.
+
+    Global: R + min(A, (W-1)(P+1)) + P + 2. Nested: (R+1)(min(A, W-1)+1)(P+1) + 1.
+    """
+    others = max(0, len(config.pool) - 1)
+    plans = config.replans + 1
+    if config.is_nested:
+        return (config.retries + 1) * (min(config.reassigns, others) + 1) * plans + 1
+    return config.retries + min(config.reassigns, others * plans) + config.replans + 2
+
+
+def thinker_calls(config: Config) -> int:
+    """Most plans: the first, each replan, and each further call of the thinker's own wish."""
+    return 1 + config.replans + config.self_calls
+
+
+def verifier_calls(config: Config, attempts: int) -> int:
+    """Most reports on so many attempts: every verifier each time, the reserve as often as U."""
+    reserve = sum(verifier.policy is Policy.RESERVE for verifier in config.verifiers)
+    each = len(config.verifiers) - reserve + min(config.reverifications, reserve)
+    return attempts * each

@@ -10,29 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 Json = Any  # what json.dumps takes
 Read = Callable[[Any], Any]
+Write = Callable[[Any], Any]
 
 
 def to_json(value: Any) -> Json:
     """Dataclasses become objects, enums their words, tuples lists, mappings objects."""
-    if value is None or type(value) in (str, int, float, bool):
-        return value
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, tuple):
-        return [to_json(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): to_json(item) for key, item in value.items()}
-    return {
-        name: to_json(item)
-        for name, empty in _fields(cast(Hashable, type(value)))
-        if (item := getattr(value, name)) != empty
-    }
+    return _writer(cast(Hashable, type(value)))(value)
 
 
 def from_json(kind: type[Any], data: Json, **given: Any) -> Any:
@@ -50,9 +39,23 @@ def from_json(kind: type[Any], data: Json, **given: Any) -> Any:
 
 
 @cache
-def _fields(kind: Hashable) -> tuple[tuple[str, Any], ...]:
-    """(name, the empty default that may be left out, else MISSING, which equals no value)."""
-    return tuple((field.name, _empty_default(field)) for field in fields(cast(Any, kind)))
+def _writer(kind: Any) -> Write:
+    if kind in (NoneType, str, int, float, bool):
+        return lambda value: value
+    if issubclass(kind, StrEnum):
+        return {word: word.value for word in kind}.__getitem__
+    if issubclass(kind, tuple):
+        return lambda value: [to_json(item) for item in value]
+    if issubclass(kind, Mapping):
+        return lambda value: {str(key): to_json(item) for key, item in value.items()}
+    return partial(_object, tuple((field.name, _empty_default(field)) for field in fields(kind)))
+
+
+def _object(written: tuple[tuple[str, Any], ...], value: Any) -> Json:
+    """written: (name, the empty default that may be left out, else MISSING, which equals none)."""
+    return {
+        name: to_json(item) for name, empty in written if (item := getattr(value, name)) != empty
+    }
 
 
 def _empty_default(field: Field[Any]) -> Any:

@@ -5,7 +5,10 @@ Pure: standard library only.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from loops.engine.words import Action, FailureType, Policy, Verdict
 
@@ -19,6 +22,12 @@ class Criterion:
     key: str
     words: str
     traces: str = ""
+
+
+def criteria_hash(criteria: Iterable[Criterion]) -> str:
+    """Sha256, as hex, of a version of the criteria: its keys, words and traces, in order."""
+    rows = [[one.key, one.words, one.traces] for one in criteria]
+    return sha256(json.dumps(rows, ensure_ascii=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
-from loops.engine import single_thread
+from loops.engine import feedback, maker_verifier, single_thread
 from loops.engine.codec import Json, from_json, to_json
+from loops.engine.feedback_state import FeedbackState
+from loops.engine.maker_state import MakerState
 from loops.engine.run_state import LimitNow
 from loops.engine.thread_state import ThreadState
 from loops.engine.values import (
@@ -73,9 +75,19 @@ class Controller(Protocol[S]):
 
 
 _SINGLE_THREAD: Controller[ThreadState] = single_thread
+_FEEDBACK: Controller[FeedbackState] = feedback
+_MAKER_VERIFIER: Controller[MakerState] = maker_verifier
 
-CONTROLLERS: dict[Pattern, Controller[Any]] = {Pattern.SINGLE_THREAD: _SINGLE_THREAD}
-_STATES: dict[Pattern, type[Any]] = {Pattern.SINGLE_THREAD: ThreadState}
+CONTROLLERS: dict[Pattern, Controller[Any]] = {
+    Pattern.SINGLE_THREAD: _SINGLE_THREAD,
+    Pattern.FEEDBACK: _FEEDBACK,
+    Pattern.MAKER_VERIFIER: _MAKER_VERIFIER,
+}
+_STATES: dict[Pattern, type[Any]] = {
+    Pattern.SINGLE_THREAD: ThreadState,
+    Pattern.FEEDBACK: FeedbackState,
+    Pattern.MAKER_VERIFIER: MakerState,
+}
 
 # Raised whenever a state's fields change their meaning: older snapshots are then folded anew.
 SNAPSHOT_VERSION = 2

@@ -14,22 +14,25 @@ from loops.engine.values import Policy, Verdict
 @dataclass(frozen=True, slots=True)
 class Combined:
     """The verdict on an attempt. is_conflict: model verifiers contradict each other. report: what
-    the required verifiers said together, as the next prompt and the best output need it."""
+    the required verifiers said together, as the next prompt and the best output need it. reason:
+    what those who failed it saw, "" if none of them said anything concrete."""
 
     verdict: Verdict
     report: Report
     is_conflict: bool = False
+    reason: str = ""
 
 
 def combine(
     verifiers: tuple[Verifier, ...], given: tuple[Given, ...], criteria: tuple[Criterion, ...]
 ) -> Combined:
-    """First matching row wins; advisers never decide. Without any deciding report: UNCERTAIN.
+    """First matching row wins; advisers never decide. Without any deciding report, or as long as
+    one is missing: UNCERTAIN.
 
     A verifier of the reserve is asked when the models left the attempt open, and speaks in their
     place: its report then stands for theirs, beside what was measured mechanically.
     """
-    counted = _deciding(verifiers, given)
+    counted, is_whole = _deciding(verifiers, given)
     is_conflict = False
     if any(v.is_mechanical and r.status is Verdict.FAIL for v, r in counted):
         verdict = Verdict.FAIL
@@ -37,43 +40,57 @@ def combine(
         verdict, is_conflict = Verdict.UNCERTAIN, True
     elif any(r.status is Verdict.FAIL for _, r in counted):
         verdict = Verdict.FAIL
-    elif not counted or any(_is_open(v, r, criteria) for v, r in counted):
+    elif not counted or not is_whole or any(_is_open(v, r, criteria) for v, r in counted):
         verdict = Verdict.UNCERTAIN
     else:
         verdict = Verdict.OK
-    return Combined(verdict, _together(verdict, counted), is_conflict)
+    return Combined(verdict, _together(verdict, counted), is_conflict, _reason(counted))
 
 
 Counted = list[tuple[Verifier, Report]]
 
 
-def _deciding(verifiers: tuple[Verifier, ...], given: tuple[Given, ...]) -> Counted:
+def _deciding(verifiers: tuple[Verifier, ...], given: tuple[Given, ...]) -> tuple[Counted, bool]:
+    """The reports that decide, and whether every verifier that has to speak has spoken."""
     by_name = {verifier.name: verifier for verifier in verifiers}
     known = [(by_name[one.verifier], one.report) for one in given if one.verifier in by_name]
     reserve = [(v, r) for v, r in known if v.policy is Policy.RESERVE][-1:]
-    required = [(v, r) for v, r in known if v.policy is Policy.REQUIRED]
-    if reserve:
-        required = [(v, r) for v, r in required if v.is_mechanical]
-    return required + reserve
+    needed = [
+        verifier
+        for verifier in verifiers
+        if verifier.policy is Policy.REQUIRED and (verifier.is_mechanical or not reserve)
+    ]
+    spoken = [(v, r) for v, r in known if v in needed]
+    return spoken + reserve, {v.name for v, _ in spoken} == {v.name for v in needed}
 
 
 def _contradict(reports: list[Report]) -> bool:
-    said: dict[str, set[Verdict]] = {}
+    """True if one verifier says OK and another FAIL on the same criterion. One that says both has
+    found a failure."""
+    passed: set[str] = set()
+    failed: set[str] = set()
     for report in reports:
-        for judgement in report.evidence:
-            said.setdefault(judgement.criterion, set()).add(judgement.status)
-    return any({Verdict.OK, Verdict.FAIL} <= statuses for statuses in said.values())
+        fails = _judged(report, Verdict.FAIL)
+        passed |= _judged(report, Verdict.OK) - fails
+        failed |= fails
+    return bool(passed & failed)
+
+
+def _judged(report: Report, status: Verdict) -> set[str]:
+    return {one.criterion for one in report.evidence if one.status is status}
 
 
 def _is_open(verifier: Verifier, report: Report, criteria: tuple[Criterion, ...]) -> bool:
-    """UNCERTAIN, or an OK without evidence for each criterion. What a mechanical verifier ran is
-    its evidence for all of them."""
+    """UNCERTAIN, or an OK without evidence that each criterion holds. What a mechanical verifier
+    ran is its evidence for all of them."""
     if report.status is not Verdict.OK:
         return True
     if verifier.is_mechanical:
         return False
-    shown = {one.criterion for one in report.evidence if one.evidence.strip()}
-    return any(criterion.key not in shown for criterion in criteria)
+    said = report.evidence
+    shown = {o.criterion for o in said if o.status is Verdict.OK and o.evidence.strip()}
+    doubted = {o.criterion for o in said if o.status is not Verdict.OK}
+    return any(criterion.key not in shown - doubted for criterion in criteria)
 
 
 def _together(verdict: Verdict, counted: Counted) -> Report:
@@ -97,3 +114,19 @@ def _together(verdict: Verdict, counted: Counted) -> Report:
         recommended_action=advice.recommended_action,
         recommended_worker=advice.recommended_worker,
     )
+
+
+def _reason(counted: Counted) -> str:
+    """The words of those who said FAIL: their feedback, and what they saw of what does not hold."""
+    failed = [(v, r) for v, r in counted if r.status is Verdict.FAIL]
+    lines = []
+    for verifier, report in failed:
+        seen = [
+            f"{one.criterion}: {one.evidence.strip()}"
+            for one in report.evidence
+            if one.status is not Verdict.OK and one.evidence.strip()
+        ]
+        words = [line for line in (report.feedback.strip(), *seen) if line]
+        who = f"{verifier.name}: " if len(failed) > 1 and words else ""
+        lines.append(who + "\n".join(words))
+    return "\n".join(line for line in lines if line)

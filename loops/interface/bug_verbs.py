@@ -20,10 +20,14 @@ MOST_WHY = 4_000
 MOST_TEXT = 64 * 1024
 MOST_LISTED = 500
 MOST_HISTORY = 50
-EVERYONE = frozenset({Role.WORKER, Role.REVIEWER, Role.COACH})
+# A verifier judges by criteria and output only (RULES 2): what others say about them is no input.
+EVERYONE = frozenset(Role) - {Role.VERIFIER}
 
 _LISTED = {
     Role.WORKER: BLOCKING,
+    Role.MAKER: BLOCKING,
+    Role.THINKER: BLOCKING,
+    Role.VERIFIER: BLOCKING,
     Role.REVIEWER: BLOCKING | UNJUDGED,
     Role.COACH: frozenset(State) - {State.CLOSED},
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from loops.interface import words
 from loops.interface.context import Collector, Context
+from tracker.errors import Invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +30,9 @@ class Call:
         """Several lines that the agent gave; "-" means its standard input. Raises Invalid."""
         given = self.stdin if value == "-" else value
         return words.text(given or "", what=what, most=most)
+
+    def stdin_text(self) -> str:
+        """What came on standard input. Raises Invalid when nothing did."""
+        if not self.stdin.strip():
+            raise Invalid("Nothing came on standard input; send the JSON there.")
+        return self.stdin

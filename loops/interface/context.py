@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loops.engine.contracts import Criterion, Plan, Report
 from loops.engine.values import Role, Signal
 from tracker.models import Project
 from tracker.scope import Scope
@@ -21,6 +22,8 @@ class Context:
     parts). is_missing: True if neither a commit nor an equal patch is in HEAD. They are called from
     the thread that serves the agent and must come back by themselves: closing the interface waits
     for a request in progress.
+    goal: key of the session's own requirement. pool: names of workers that a plan may choose.
+    criteria: those in force.
     """
 
     project: Project
@@ -32,6 +35,9 @@ class Context:
     head: Callable[[], str]
     blob: Callable[[str], str]
     is_missing: Callable[[str], bool] = lambda commit: False
+    goal: str = ""
+    pool: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The one signal that counts (None: the agent gave none) and sentences about contradictions."""
+    """The one signal that counts (None: the agent gave none), sentences about contradictions, and
+    the plan or report that came last."""
 
     signal: Signal | None = None
     notes: tuple[str, ...] = ()
+    plan: Plan | None = None
+    report: Report | None = None
 
 
 class Collector:
-    """The signals of one iteration, in memory only: they die with the iteration.
+    """The signals and replies of one iteration, in memory only: they die with the iteration.
 
     The cautious one of a pair wins, in whatever order they came: `not-done` beats `done`,
     `review bugs` beats `review clean` (RULES 4).
@@ -62,6 +71,8 @@ class Collector:
 
     def __init__(self) -> None:
         self._said: set[Signal] = set()
+        self.plan: Plan | None = None
+        self.report: Report | None = None
 
     def say(self, signal: Signal) -> None:
         self._said.add(signal)
@@ -70,5 +81,5 @@ class Collector:
         for cautious, other in self._CAUTIOUS:
             if cautious in self._said and other in self._said:
                 note = f"The agent said both `{other}` and `{cautious}`: `{cautious}` counts."
-                return Collected(cautious, (note,))
-        return Collected(next(iter(self._said), None))
+                return Collected(cautious, (note,), self.plan, self.report)
+        return Collected(next(iter(self._said), None), (), self.plan, self.report)

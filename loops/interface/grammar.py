@@ -64,6 +64,8 @@ def find(verbs: Sequence[Verb], argv: Sequence[str], role: Role) -> tuple[Verb, 
     verb = next((verb for verb in named if role in verb.roles), named[0])
     if verb.owner not in (None, role):
         raise NotAllowed(f"Only the {verb.owner} may use `{verb.name}`; you are the {role.value}.")
+    if role is Role.VERIFIER and role not in verb.roles:
+        raise NotAllowed("A verifier judges by the criteria and by what it runs itself.")
     return verb, list(argv[len(verb.words) :])
 
 

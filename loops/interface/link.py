@@ -7,7 +7,7 @@ import socket
 import time
 
 MOST_REQUEST = 8 * 1024 * 1024
-"""Bytes of one request: 1 MiB of any text fits, however JSON escapes it."""
+"""Bytes of one request: more than a client reads from its standard input."""
 SECONDS = 20.0
 """For a request to arrive whole, and again for its answer to be taken."""
 

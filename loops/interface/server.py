@@ -7,7 +7,6 @@ Slow or idle connections cost the others nothing: only complete requests are car
 from __future__ import annotations
 
 import hmac
-import json
 import logging
 import os
 import selectors
@@ -16,11 +15,12 @@ import stat
 import threading
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.db import connections
 
+from loops.interface.client import pack, unpack
 from loops.interface.context import Answer, Collected, Collector, Context
 from loops.interface.link import MOST_REQUEST, Link
 from loops.interface.verbs import dispatch
@@ -30,6 +30,8 @@ LONGEST_PATH = 106
 """Bytes: what the kernel's address structure holds on every platform, with its end mark."""
 MOST_LINKS = 16
 """Connections at once; further ones wait in the kernel's queue and their clients try on."""
+LONGEST_KEY = 64
+"""Characters of the name that a client gives its request."""
 MOST_REMEMBERED = 256
 """Answers kept for repeated keys: a client repeats within a minute."""
 GOODBYE_SECONDS = 0.5
@@ -186,15 +188,15 @@ class Interface:
         request = _decode(body)
         if request is None:
             return GARBLED
-        if not hmac.compare_digest(request["token"].encode("utf-8", "replace"), self._secret()):
+        if not hmac.compare_digest(request.token.encode("utf-8", "replace"), self._secret()):
             return STRANGER
-        known = self._answers.get(request["key"])
+        known = self._answers.get(request.key)
         if known is not None:
             return known
-        answer = dispatch(self._context, self._collector, request["argv"], request["stdin"])
+        answer = dispatch(self._context, self._collector, request.argv, request.stdin)
         if answer.code == 1:
             connections.close_all()  # the database may be what failed: the next one connects anew
-        self._answers[request["key"]] = answer
+        self._answers[request.key] = answer
         if len(self._answers) > MOST_REMEMBERED:
             self._answers.popitem(last=False)
         return answer
@@ -218,18 +220,21 @@ class Interface:
 
 
 def _encode(answer: Answer) -> bytes:
-    return json.dumps({"code": answer.code, "out": answer.out, "err": answer.err}).encode()
+    return pack([str(answer.code), answer.out, answer.err])
 
 
-def _decode(body: bytes) -> dict[str, Any] | None:
-    """The request, or None if it is not one. JSON nested too deep is none either."""
+@dataclass(frozen=True, slots=True)
+class _Request:
+    token: str
+    key: str
+    stdin: str
+    argv: list[str]
+
+
+def _decode(body: bytes) -> _Request | None:
+    """The request, or None if it is not one."""
     try:
-        request = json.loads(body)
-    except (ValueError, RecursionError):
+        token, key, stdin, *argv = unpack(body)
+    except ValueError:
         return None
-    if not isinstance(request, dict):
-        return None
-    argv = request.get("argv")
-    words = isinstance(argv, list) and all(isinstance(word, str) for word in argv)
-    texts = all(isinstance(request.get(name), str) for name in ("token", "key", "stdin"))
-    return request if words and texts and len(request["key"]) <= 64 else None
+    return _Request(token, key, stdin, argv) if len(key) <= LONGEST_KEY else None

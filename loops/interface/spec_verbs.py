@@ -13,7 +13,9 @@ from tracker.engine.citations import path_of, requirement_key
 from tracker.errors import Invalid, NotFound
 from tracker.facts import RequirementNow, facts
 
-EVERYONE = frozenset({Role.WORKER, Role.REVIEWER, Role.COACH})
+EVERYONE = frozenset(Role)
+# A verifier judges by criteria and output only (RULES 2): guidance is not shown to it.
+GUIDED = EVERYONE - {Role.VERIFIER}
 
 
 def _list(call: Call) -> Said:
@@ -127,7 +129,7 @@ VERBS = (
         words=("guidance", "show"),
         help="Show the guidance in force.",
         example="loopwatch guidance show",
-        roles=EVERYONE,
+        roles=GUIDED,
         run=_guidance_show,
     ),
     Verb(

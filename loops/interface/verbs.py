@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from loops.engine.values import Role, Signal
-from loops.interface import bug_verbs, spec_verbs
+from loops.interface import bug_verbs, reply_verbs, spec_verbs
 from loops.interface.call import Call, Said
 from loops.interface.context import Answer, Collector, Context
 from loops.interface.grammar import Help, Verb, find, parse
@@ -99,6 +99,7 @@ def _some(keys: Sequence[str]) -> str:
 VERBS: tuple[Verb, ...] = (
     *bug_verbs.VERBS,
     *spec_verbs.VERBS,
+    *reply_verbs.VERBS,
     Verb(
         words=("done",),
         help="Signal: everything holds, nothing is open, all is committed.",

@@ -12,10 +12,15 @@ _PLACE = re.compile(r"(?P<path>.+?)(?P<line>(?::[0-9]{1,9}){0,2})\Z", re.DOTALL)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 
 
+def harmless(value: str) -> str:
+    """Without control characters; tabs and line feeds stay."""
+    return _UNSAFE.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
+
+
 def text(value: str, *, what: str, most: int | None) -> str:
     """Several lines without control characters. `what` names the value in a refusal. most:
     characters; None where the tracker has its own limit."""
-    clean = _UNSAFE.sub("", value.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    clean = harmless(value).strip()
     if not clean:
         raise Invalid(f"{what} is empty.")
     if most is not None and len(clean) > most:

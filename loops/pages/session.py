@@ -80,12 +80,25 @@ class StopStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveStep:
+    """The second step before a session goes on on another host."""
+
+    post: str
+    question: str
+    sentence: str
+    form: BaseForm
+    button: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActionsPart:
-    """commands: what the state allows now (pause, resume, step). stop: None when it has ended."""
+    """commands: what the state allows now (pause, resume, step). stop: None when it has ended.
+    move: None while it has to stay on its host."""
 
     commands: tuple[Command, ...] = ()
     links: tuple[Act, ...] = ()
     stop: StopStep | None = None
+    move: MoveStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,10 +213,49 @@ class CostPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryRow:
+    """One try to hand the result over. said: words of the remote or of the command."""
+
+    chip: Chip
+    text: str
+    fact: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushStep:
+    """The second step before a push, naming the object."""
+
+    post: str
+    question: str
+    sentence: str
+    form: BaseForm
+    button: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliverPart:
+    """Handing over what an ended session leaves. label: what it is worth ("Proved."). command: the
+    stored pull-request command, "" = none. reason_not: why nothing can be delivered. push,
+    pull_request, patch: None for who may only look."""
+
+    branch: str
+    commit: str
+    label: str
+    reason_not: str = ""
+    command: str = ""
+    push: PushStep | None = None
+    pull_request: Command | None = None
+    patch: Command | None = None
+    rows: tuple[DeliveryRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPage:
     """parts_url: base of the parts; a part is served alone at parts_url + name + "/".
 
-    iteration: None before the first claim. timeline: None while nothing has run.
+    iteration: None before the first claim. timeline: None while nothing has run. deliver: None
+    until it has ended.
     """
 
     status: StatusPart
@@ -217,6 +269,7 @@ class SessionPage:
     notice: NoticePart | None = None
     timeline: Timeline | None = None
     iteration: IterationPart | None = None
+    deliver: DeliverPart | None = None
 
 
 # Name of a part -> its template. A part is served alone with {name: getattr(page, name)} and its
@@ -229,6 +282,7 @@ PARTS = {
     "rows": "loops/_iteration_rows.html",
     "iteration": "loops/_iteration.html",
     "why": "loops/_why_not_done.html",
+    "deliver": "loops/_deliver.html",
     "limits": "loops/_limits.html",
     "edits": "loops/_spec_edits.html",
     "cost": "loops/_cost.html",

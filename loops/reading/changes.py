@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from django.conf import settings
+
 from loops import stage
 from loops.models import Iteration, Session
 from loops.pages.output import DiffFile, DiffPart, FileRow, FilesPart, diff_files
@@ -56,7 +58,9 @@ def _text(session_id: int, old: str, new: str) -> tuple[str, bool]:
     """Trees never change, so neither does their difference. A failure is not remembered."""
     session = Session.objects.select_related("project").get(pk=session_id)
     if not stage.Folders.of(session).store.is_dir():
-        raise Unusable("The session's trees are not there, so its changes cannot be shown.")
+        where = session.host if session.host not in ("", settings.HOST) else ""
+        there = f"on host {where}" if where else "not there"
+        raise Unusable(f"The session's trees are {there}, so its changes cannot be shown here.")
     text = stage.workspace_of(session).diff(old, new)
     return text[:LONGEST_DIFF], len(text) > LONGEST_DIFF
 

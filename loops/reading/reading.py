@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from loops.engine.values import EndReason, Role, State
@@ -96,7 +97,8 @@ class Reading:
 
     @cached_property
     def last_move(self) -> Transition | None:
-        return self.session.transitions.order_by("-id").first()
+        """The newest change of state; going on on another host is none."""
+        return self.session.transitions.exclude(before=F("after")).order_by("-id").first()
 
     @cached_property
     def said_at(self) -> datetime | None:

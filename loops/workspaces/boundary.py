@@ -24,6 +24,7 @@ class BoundaryJudge:
         self._store = stamper.store
         self._paths = paths
         self._restorer = Restorer(stamper.clone, stamper.store, files)
+        self._spoiled: list[bytes] = []
 
     def judge(self, before: Tree, *, may_change: bool, done_signalled: bool) -> Boundary:
         stamper = self._stamper
@@ -60,6 +61,7 @@ class BoundaryJudge:
     def _go_back(self, before: Tree, after: Tree, was_on: str) -> bool:
         changes = self._store.changes(before.rev, after.rev)
         self._restorer.restore(changes, self._stamper.large())
+        self._spoiled = [c.path for c in changes if not c.added or after.head != before.head]
         if changes:
             self._note(
                 f"This role may not change the tree; put back: {_some(c.path for c in changes)}."
@@ -109,6 +111,7 @@ class BoundaryJudge:
             changed_paths=tuple(shown(c.path) for c in changed),
             moved=tuple(shown(path) for path in self._restorer.moved),
             restored=tuple(shown(path) for path in self._restorer.restored),
+            spoiled=tuple(shown(path) for path in self._spoiled),
             notes=tuple(notes),
         )
 

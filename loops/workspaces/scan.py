@@ -12,15 +12,18 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from loops.workspaces.engine_git import EngineGit, GitFailed
 from loops.workspaces.exclusions import Exclusions
+from loops.workspaces.memory import Memory
+from loops.workspaces.overlay import Overlay
 from loops.workspaces.store import Change, Store
 from loops.workspaces.tree_files import TreeFiles
 
 LARGE_BYTES = 50_000_000
+OVERLAY_BYTES = 2_000_000
 # git compares whole seconds: a file hashed within the second of its last change could change
 # again unseen (same size, forged mtime). Such files are hashed again at the next scan.
 RECENT_SECONDS = 2.0
@@ -29,18 +32,17 @@ LARGE_MARK = b"A large untracked file, known to Loopwatch by size and time only:
 
 
 @dataclass(slots=True)
-class Memory:
-    """What one scan leaves for the next; losing it costs time, not truth.
+class Wrong:
+    """How a tree differs from what it should hold. untracked: files that rightly are in it though
+    HEAD has not got them."""
 
-    recent: path -> blob id of files that changed just before they were hashed. large: path ->
-    (size, mtime in ns, mode) of untracked files over 50 MB. tree, head: of the last scan.
-    """
+    drop: set[bytes]
+    add: list[bytes]
+    now_tracked: list[bytes]
+    untracked: int
 
-    tree: str = ""
-    head: str = ""
-    recent: dict[str, str] = field(default_factory=dict)
-    large: dict[str, tuple[int, int, str]] = field(default_factory=dict)
-    untracked: int = 0
+    def any(self) -> bool:
+        return bool(self.drop or self.add or self.now_tracked)
 
 
 class Scanner:
@@ -52,6 +54,7 @@ class Scanner:
         self._exclusions = exclusions
         self._store = store
         self._files = TreeFiles(clone)
+        self._overlay = Overlay(store, self._files)
         self.git = EngineGit(
             folder,
             work_tree=clone,
@@ -94,17 +97,38 @@ class Scanner:
         if self._unfinished.exists():
             raise GitFailed("a scan was interrupted")
         touched, pending = self._touched(memory)
-        if touched:
-            # Until `memory` is saved the index is ahead of it: remember() takes the mark away.
-            self._unfinished.touch()
-            self._take_in(touched, head, memory)
-        if touched or pending or not memory.tree:
-            memory.tree = self.git.text("write-tree")
-        elif head == memory.head and not memory.untracked:
-            return memory.tree
-        memory.tree = self._settle(head, memory)
-        memory.head = head
+        if pending or not self._is_overlaid(touched, head, memory):
+            self._bring_index_up(touched, head, memory)
         return memory.tree
+
+    def _is_overlaid(self, touched: dict[bytes, bool], head: str, memory: Memory) -> bool:
+        """Few files differ from the index: the tree is made without writing the index, and the
+        next scan finds these files again. False: nothing was done."""
+        most = min(OVERLAY_BYTES, LARGE_BYTES)
+        if not memory.indexed or any(touched.values()) or not self._overlay.suits(touched, most):
+            return False
+        tree = self._overlay.write(memory.indexed, touched)
+        if (tree, head) != (memory.tree, memory.head) or memory.untracked:
+            wrong = self._wrong(head, tree, memory)
+            if wrong.any():
+                return False
+            memory.tree, memory.head, memory.untracked = tree, head, wrong.untracked
+        return True
+
+    def _bring_index_up(self, touched: dict[bytes, bool], head: str, memory: Memory) -> None:
+        # Until `memory` is saved the index is ahead of it: remember() takes the mark away.
+        self._unfinished.touch()
+        self._take_in(touched, head, memory)
+        tree = self.git.text("write-tree")
+        wrong = self._wrong(head, tree, memory)
+        if wrong.any():
+            for path in (*wrong.drop, *wrong.now_tracked):
+                memory.large.pop(os.fsdecode(path), None)
+            self._drop([*wrong.drop, *wrong.now_tracked])
+            self._add([*wrong.add, *wrong.now_tracked])
+            tree = self.git.text("write-tree")
+        memory.tree = memory.indexed = tree
+        memory.head, memory.untracked = head, wrong.untracked
 
     def _status(self) -> bytes:
         args = ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]
@@ -229,23 +253,18 @@ class Scanner:
         # Else git would read the whole file at every scan to compare it with the words above.
         self._update(large, "--skip-worktree", "--stdin")
 
-    def _settle(self, head: str, memory: Memory) -> str:
-        """The tree with what is tracked or ignored judged by HEAD and the ignore files as they
-        are now, so that it depends on the content and HEAD, not on history."""
-        tree = memory.tree
+    def _wrong(self, head: str, tree: str, memory: Memory) -> Wrong:
+        """What is tracked or ignored is judged by HEAD and the ignore files as they are now, so
+        that a tree depends on the content and HEAD, not on history."""
         changes = self._store.changes(head, tree)
         untracked = [c.path for c in changes if c.added]
         drop = self._ignored(untracked)
-        add = [c.path for c in changes if self._is_tracked_but_ignored(c)]
-        now_tracked = self._committed_large(memory, untracked)
-        if drop or add or now_tracked:
-            for path in (*drop, *now_tracked):
-                memory.large.pop(os.fsdecode(path), None)
-            self._drop([*drop, *now_tracked])
-            self._add([*add, *now_tracked])
-            tree = self.git.text("write-tree")
-        memory.untracked = len(untracked) - len(drop)
-        return tree
+        return Wrong(
+            drop=drop,
+            add=[c.path for c in changes if self._is_tracked_but_ignored(c)],
+            now_tracked=self._committed_large(memory, untracked),
+            untracked=len(untracked) - len(drop),
+        )
 
     def _is_tracked_but_ignored(self, change: Change) -> bool:
         return (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ LOCK_SECONDS = 600.0
 FETCH_SECONDS = 1800.0
 # As git's own fetch does: small packs become loose objects, so that packs do not pile up.
 UNPACK_LIMIT = 100
+MOST_KEPT = 2
 DIFF_LIMIT = 20_000_000
 _REF = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 HEX = re.compile(r"[0-9a-f]{7,64}")
@@ -50,6 +52,8 @@ class Store:
         self.path = path
         self.git = EngineGit(path)
         self._lock = path.parent / "store.lock"
+        # A boundary asks for the same differences more than once; ids never change their meaning.
+        self._changes: OrderedDict[tuple[str, str], Sequence[Change]] = OrderedDict()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -138,8 +142,24 @@ class Store:
         if done.code != 0:
             raise GitFailed(f"the commits did not pass the check: {done.words}")
 
-    def changes(self, old: str, new: str) -> list[Change]:
-        """Paths whose mode or content differ between two trees (or commits)."""
+    def receive_own(self, pack: IO[bytes]) -> None:
+        """Take in a small pack that the engine itself made."""
+        os.lseek(pack.fileno(), 0, os.SEEK_SET)
+        done = self.git.attempt("unpack-objects", "-q", source=pack)
+        if done.code != 0:
+            raise GitFailed(f"git unpack-objects: {done.words}")
+
+    def changes(self, old: str, new: str) -> Sequence[Change]:
+        """Paths whose mode or content differ between two trees (or commits), given by full id."""
+        if old == new:
+            return ()
+        if (old, new) not in self._changes:
+            while len(self._changes) >= MOST_KEPT:
+                self._changes.popitem(last=False)
+            self._changes[old, new] = self._compare(old, new)
+        return self._changes[old, new]
+
+    def _compare(self, old: str, new: str) -> Sequence[Change]:
         out = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
         parts = out.split(b"\0")
         found = []
@@ -164,18 +184,36 @@ class Store:
     def contents(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Content of blobs; GitFailed if one is missing."""
         wanted = list(dict.fromkeys(ids))
-        out = self.git("cat-file", "--batch", data="".join(f"{i}\n" for i in wanted).encode())
         found: dict[str, bytes] = {}
-        at = 0
-        for oid in wanted:
-            end = out.index(b"\n", at)
-            words = out[at:end].split(b" ")
-            if words[-1] == b"missing":
+        for oid, (kind, data) in zip(
+            wanted, self._objects(i.encode() for i in wanted), strict=True
+        ):
+            if not kind:
                 raise GitFailed(f"the store has lost the content {oid}")
-            size = int(words[2])
-            found[oid] = out[end + 1 : end + 1 + size]
-            at = end + 1 + size + 1
+            found[oid] = data
         return found
+
+    def folders(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, bytes]:
+        """git's text of each path that is a folder in `tree`. No path may hold a line break."""
+        wanted = list(paths)
+        objects = self._objects(tree.encode() + b":" + path for path in wanted)
+        pairs = zip(wanted, objects, strict=True)
+        return {path: data for path, (kind, data) in pairs if kind == b"tree"}
+
+    def _objects(self, names: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """(kind, content) of each, both empty if it is missing."""
+        asked = list(names)
+        out = self.git("cat-file", "--batch", data=b"".join(name + b"\n" for name in asked))
+        at = 0
+        for name in asked:
+            end = out.index(b"\n", at)
+            if out[at:end] == name + b" missing":
+                yield b"", b""
+                at = end + 1
+                continue
+            _, kind, size = out[at:end].split(b" ")
+            yield kind, out[end + 1 : end + 1 + int(size)]
+            at = end + 1 + int(size) + 1
 
     def diff(self, old: str, new: str) -> str:
         """The difference as text for people; cut with a sentence at 20 MB."""

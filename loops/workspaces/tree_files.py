@@ -59,6 +59,18 @@ class TreeFiles:
                     file, lambda: hashlib.blake2b(digest_size=20)
                 ).hexdigest()
 
+    def content(self, path: bytes) -> tuple[str, bytes] | None:
+        """(git's mode, all bytes) of a regular file or a link; None if there is neither."""
+        found = self.stat(path)
+        if found is None or not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+            return None
+        with self._parent(path) as (fd, name):
+            if stat.S_ISLNK(found.st_mode):
+                return "120000", os.fsencode(os.readlink(name, dir_fd=fd))
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with os.fdopen(os.open(name, flags, dir_fd=fd), "rb") as file:
+                return "100755" if found.st_mode & 0o100 else "100644", file.read()
+
     def make_readable(self) -> None:
         """Give the owner back the right to read every file and to use every folder."""
         folders = [self.root]

@@ -51,7 +51,8 @@ class Boundary:
 
     uncommitted: differ between HEAD and the work tree. changed_paths: content differs from before
     the iteration. moved: untracked files taken to the iteration's files. restored: paths that the
-    engine put back.
+    engine put back. spoiled: those of them that a role which may not change the tree had changed or
+    committed; files that its tools only left behind are none.
     """
 
     rev: str
@@ -60,6 +61,7 @@ class Boundary:
     changed_paths: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    spoiled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from loops.workspaces import arrival
 from loops.workspaces.boundary import BoundaryJudge
 from loops.workspaces.clone import CloneMaker, sweep
 from loops.workspaces.commands import Prepare
+from loops.workspaces.elsewhere import Elsewhere, Kept
 from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
+from loops.workspaces.go_back import Return
 from loops.workspaces.paths import Paths
 from loops.workspaces.source import Source
 from loops.workspaces.stamps import Stamper, write_json
 from loops.workspaces.store import Store, checked_ref
+from loops.workspaces.told import told as _told
 from loops.workspaces.values import Base, Boundary, Confine, Ran, Tree, Unusable, shown
 
 
@@ -96,12 +100,51 @@ class Workspace:
         return head
 
     def _start_scanner(self, head: str) -> None:
-        self._stamper.scanner.prepare(self._source.object_format())
+        self._stamper.scanner.prepare(self._store.git.text("rev-parse", "--show-object-format"))
         names = self._store.git("ls-tree", "-r", "-z", "--name-only", head).split(b"\0")
         if not any(name.endswith(b".gitattributes") for name in names):
             # No agent has run yet, so the checkout's index can be believed; with attributes its
             # files may differ from their blobs, and everything is hashed as it lies on the disk.
             self._stamper.scanner.adopt_index(self._clone / ".git" / "index")
+
+    # --- other hosts -----------------------------------------------------------------------------
+
+    def kept(self) -> Kept:
+        """The snapshot of the last stamp."""
+        return self._stamper.kept()
+
+    def send(self, place: Elsewhere, host: str, kept: Kept) -> None:
+        """Push a snapshot; raises Unreachable."""
+        with _told("The session's snapshot cannot be sent"):
+            place.send(self._store, self._ref, host, kept)
+
+    def arrive(self, place: Elsewhere, host: str, base: Base, kept: Kept) -> None:
+        """Make the clone of a session that ran on `host` from the snapshot it sent; afterwards
+        open() gives `base`. Raises Unreachable too. There is no clone of it here."""
+        with _told("The session's clone cannot be made"):
+            with self._store.locked():
+                place.fetch(self._store, self._ref, host, kept)
+                self._fetch_source_if_there()
+                arrival.make_clone(self._stamper, kept)
+            with self._stamper.locked():
+                self._start_scanner(kept.head)
+                arrival.fill_clone(self._stamper, kept, self._session / "arrival")
+        write_json(self._stamper.engine / "base.json", {"rev": base.rev, "head": base.head})
+
+    def _fetch_source_if_there(self) -> None:
+        """The other branches and tags, for the agent to read; the session needs none of them."""
+        if self._source.why_not():
+            return
+        env = self._source.fetch_environment(self._stamper.engine)
+        with suppress(GitFailed):
+            ref = f"refs/loopwatch/{self._ref}/fetched"
+            self._store.fetch_source(self._source.path, ref, env=env)
+
+    def lay_out(self, rev: str, names: Sequence[str], folder: Path) -> None:
+        """Write the files of the project's path that are called `names` in `rev` into `folder`."""
+        with _told("The session's first tree cannot be read"):
+            inside = [name for one in names for name in self._paths.candidates(one)]
+            arrival.lay_out(self._stamper, rev, inside, folder)
 
     # --- stamps and boundaries -------------------------------------------------------------------
 
@@ -123,6 +166,15 @@ class Workspace:
             judge = BoundaryJudge(self._stamper, self._paths, self.files_folder(number))
             return judge.judge(before, may_change=may_change, done_signalled=done_signalled)
 
+    def go_to(self, tree: Tree) -> Tree:
+        """Put the clone (files, HEAD and its branch, index) back to a recorded tree, before an
+        attempt; no agent runs. What stands then is `tree`, but for untracked files over 50 MB that
+        were changed since: the next boundary's notes name them. Ignored files stay. What stood
+        before is in the store. Safe to repeat, also after a crash in the middle.
+        """
+        with _told("The session cannot go back to a recorded tree"), self._stamper.locked():
+            return Return(self._stamper, self._session / "aside").to(tree)
+
     # --- questions -------------------------------------------------------------------------------
 
     def head(self) -> str:
@@ -132,6 +184,9 @@ class Workspace:
     def missing(self, commits: Iterable[str], head: str) -> frozenset[str]:
         """Those of `commits` (ids as agents gave them) that are neither in `head` nor have a
         commit of equal patch-id there."""
+        commits = tuple(commits)
+        if not commits:
+            return frozenset()
         with _told("The session's commits cannot be compared"), self._stamper.locked():
             full = {name: self._stamper.known(name) for name in commits}
             away = self._store.not_in(set(filter(None, full.values())), head, self._stamper.base())
@@ -187,14 +242,3 @@ class Workspace:
             return Prepare(self._store, self._session / "prepare", self._confine).run(
                 command, tree=tree, clone=self._clone, workdir=workdir, timeout=timeout
             )
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    """No traceback of git's or the disk's reaches a person: one sentence instead."""
-    try:
-        yield
-    except GitFailed as error:
-        raise Unusable(f"{what}: {error}.") from error
-    except OSError as error:
-        raise Unusable(f"{what}: {error.strerror or error} ({error.filename}).") from error

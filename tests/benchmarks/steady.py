@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from loops.agents.base import Control, Reply
 from loops.engine.values import Role, Signal
@@ -38,10 +39,22 @@ class SteadyWorkspace:
         return ""
 
 
+Clocks = tuple[float, float]  # seconds: wall, CPU of this process
+
+
+def clocks() -> Clocks:
+    return time.perf_counter(), time.process_time()
+
+
 class SteadyWorld:
-    def __init__(self) -> None:
+    """The agent calls `meanwhile` with the number of calls before; that is its own time, all that
+    lies between `left` and the next `arrived` is Loopwatch's."""
+
+    def __init__(self, meanwhile: Callable[[int], None] = lambda count: None) -> None:
         self.workspace = SteadyWorkspace()
-        self.calls: list[float] = []
+        self.meanwhile = meanwhile
+        self.arrived: list[Clocks] = []
+        self.left: list[Clocks] = []
 
     def __call__(self, session):
         return self
@@ -52,14 +65,19 @@ class SteadyWorld:
     def close(self) -> None:
         pass
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         return ()
+
+    def keep(self, number: int) -> None:
+        pass
 
     def run_script(self, control: Control) -> int | None:
         return None
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
-        self.calls.append(time.perf_counter())
+        self.arrived.append(clocks())
+        self.meanwhile(len(self.left))
+        self.left.append(clocks())
         control.output(LINE)
         said = Signal.REVIEW_CLEAN if work.role is Role.REVIEWER else None
         return Reply(exit_code=0), Collected(said)

@@ -62,6 +62,7 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         "question": ("escalations/detail.html", "Queue", p.question),
         "question-refused": ("escalations/detail.html", "Queue", p.question_refused),
         "question-decided": ("escalations/detail.html", "Queue", p.question_decided),
+        "edit": ("escalations/edit.html", "Queue", p.edit),
         "queue": ("escalations/list.html", "Queue", p.queue_list),
         "queue-empty": ("escalations/list.html", "Queue", p.queue_empty),
         "tracker": ("tracker/board.html", "Tracker", t.board),
@@ -100,6 +101,7 @@ STILL = (
     "new-session",
     "new-session-refused",
     "new-project",
+    "edit",
 )
 
 

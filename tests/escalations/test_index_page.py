@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from loops import clockwork, services
+from loops import hosts, services
 from loops.engine.values import Role
 from loops.models import Session
 from tests.escalations.test_session_page import text_of
@@ -48,7 +48,7 @@ def test_a_second_session_says_behind_which_one_it_waits(operator, new_session, 
     first = run(new_session(), world({**HONEST, Role.WORKER: act.cheat}))
     second = new_session()
     page = text_of(operator.get("/"))
-    assert f"Behind {first.ref}, one loop per project" in page
+    assert f"Waits behind {first.ref} on this project" in page
     assert f"Behind {first.ref}" in text_of(operator.get(f"/sessions/{second.pk}/"))
 
 
@@ -63,7 +63,7 @@ def test_only_visible_projects_are_counted(sign_in, new_session, world, run, me)
 def test_the_age_of_the_engine_is_on_the_page(operator, new_session):
     new_session()
     assert "Engine silent" in text_of(operator.get("/"))
-    clockwork.beat(timezone.now())
+    hosts.beat(timezone.now())
     html = operator.get("/").content.decode()
     assert "data-engine-banner hidden" in html
 

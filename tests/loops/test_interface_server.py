@@ -1,6 +1,5 @@
 """The socket: one iteration's token, each request once, nothing after close."""
 
-import json
 import os
 import socket
 import stat
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loops.engine.values import Role, Signal
-from loops.interface import link
+from loops.interface import client, link
 from loops.interface.server import MOST_LINKS, Interface
 from tests.loops.interface_kit import FINDING, context_of, desk, new_project
 from tracker import services
@@ -61,13 +60,14 @@ def connect(path):
 
 
 def frame(*argv, token=TOKEN, key="k", stdin=""):
-    body = json.dumps({"token": token, "key": key, "argv": list(argv), "stdin": stdin}).encode()
+    body = client.pack([token, key, stdin, *argv])
     return len(body).to_bytes(4, "big") + body
 
 
 def answer_on(connection):
     with connection.makefile("rb") as stream:
-        return json.loads(stream.read(int.from_bytes(stream.read(4), "big")))
+        texts = client.unpack(stream.read(int.from_bytes(stream.read(4), "big")))
+    return dict(zip(("code", "out", "err"), (int(texts[0]), *texts[1:]), strict=True))
 
 
 def ask(path, *argv, **how):
@@ -100,12 +100,13 @@ def test_the_token_of_another_iteration_is_refused(serve, path, token):
 @pytest.mark.parametrize(
     "body",
     [
-        b"null",
         b"{}",
         b"\xff",
-        b"[" * 100_000,
-        b'{"token": 1, "key": 2, "argv": 3, "stdin": 4}',
-        json.dumps({"token": TOKEN, "key": "k" * 65, "argv": ["done"], "stdin": ""}).encode(),
+        b"\0" * 11,
+        client.pack([TOKEN, "k"]),
+        client.pack([TOKEN, "k", "", "done"])[:-1],
+        client.pack([TOKEN, "k", "", "done"]) + b"\xff\xff\xff\xff",
+        client.pack([TOKEN, "k" * 65, "", "done"]),
     ],
 )
 def test_what_is_no_request_is_refused(serve, path, body):

@@ -1,10 +1,12 @@
 """rev says what content the clone holds: all that counts, nothing that does not."""
 
+import json
 import os
+import shutil
 
 import pytest
 
-from loops.workspaces import scan
+from loops.workspaces import overlay, scan
 from tests.loops.workspace_kit import Session, git, make_source
 
 
@@ -310,3 +312,66 @@ def test_modes_that_forbid_reading_hide_nothing(session):
     session.write("shut/hidden.txt", "changed\n")
     (session.clone / "shut").chmod(0)
     assert session.boundary(held).changed_paths == ("shut/hidden.txt",)
+
+
+def indexed(session):
+    """The tree that the engine's index holds."""
+    state = json.loads((session.clone.parent / "engine/state.json").read_text())
+    return state["memory"]["indexed"]
+
+
+def fresh(session):
+    """The rev of the same files as somebody sees them who remembers nothing."""
+    (session.clone.parent / "engine/state.json").unlink()
+    shutil.rmtree(session.clone.parent / "engine/scan.git")
+    return rev(session)
+
+
+def test_few_changes_cost_no_new_index_and_give_the_same_tree_as_a_full_hashing(session):
+    for name in ("p/q/r.txt", "p/q.txt", "p-q", "p.txt", "gone/deep/file", "turns/into/file"):
+        session.write(name, name)
+    session.commit()
+    rev(session)
+    before = indexed(session)
+    session.write("p/q/r.txt", "changed")
+    session.write("p/new/deep/x", b"\xff\0")
+    session.write("p/q/tool").chmod(0o755)
+    (session.clone / "p/q/link").symlink_to("tool")
+    shutil.rmtree(session.clone / "gone")
+    shutil.rmtree(session.clone / "turns")
+    session.write("turns", "a file now")
+    (session.clone / "p.txt").unlink()
+    session.write("p.txt/inside", "a folder now")
+    seen = rev(session)
+    git(session.store, "fsck", "--strict", seen)
+    assert b"p.txt/inside" in session.paths(seen)
+    assert indexed(session) == before
+    assert fresh(session) == seen
+
+
+def test_what_was_seen_over_an_old_index_is_seen_to_change_and_to_go_again(session):
+    start = rev(session)
+    session.write("a.txt", "two\n")
+    session.write("x.txt")
+    first = rev(session)
+    assert rev(session) == first
+    path = session.write("a.txt", "TWO\n")
+    os.utime(path, (1000, 1000))
+    assert rev(session) not in (start, first)
+    session.write("a.txt", "one\n")
+    session.write(".gitignore", "*.log\n/out/\nx.txt\n")
+    assert session.paths(rev(session)) == {b"a.txt", b".gitignore"}
+    session.write(".gitignore", "*.log\n/out/\n")
+    (session.clone / "x.txt").unlink()
+    assert rev(session) == start
+
+
+def test_many_changes_bring_the_index_up(session):
+    rev(session)
+    before = indexed(session)
+    for number in range(overlay.MOST_FILES + 1):
+        session.write(f"many/{number}")
+    seen = rev(session)
+    assert before != indexed(session) == seen
+    session.write("many/0", "again\n")
+    assert fresh(session) == rev(session) != seen

@@ -11,8 +11,9 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from loops import repair
 from loops.agents.base import Control, Reply
-from loops.engine.values import Role
+from loops.engine.values import Fault, Role
 from loops.equipment import Work
 from loops.interface import Collected, Collector, Context, dispatch
 from loops.models import Session
@@ -56,10 +57,12 @@ class MemoryWorkspace:
 
     def boundary(self, before: Tree, *, number: int, may_change: bool, done_signalled: bool):
         notes: tuple[str, ...] = ()
+        spoiled: tuple[str, ...] = ()
         old = self.trees[before.rev]
         if not may_change and (self.files != old or self.head != before.head):
             self.files, self.head = dict(old), before.head
             notes = ("Changes of this role were reverted.",)
+            spoiled = ("a.txt",)
         committed = self.commits[self.head][1]
         fresh = {p for p in self.files if p not in old and p not in committed}
         if done_signalled:
@@ -77,8 +80,20 @@ class MemoryWorkspace:
             changed_paths=tuple(changed),
             moved=tuple(sorted(fresh)) if done_signalled else (),
             restored=(),
+            spoiled=spoiled,
             notes=notes,
         )
+
+    def go_to(self, tree: Tree) -> None:
+        self.files, self.head = dict(self.trees[tree.rev]), tree.head
+
+    def added_and_changed(self, a_rev: str, b_rev: str):
+        a, b = self.trees[a_rev], self.trees[b_rev]
+        added = tuple(sorted(b.keys() - a.keys()))
+        return added, tuple(sorted(p for p in a if a.get(p) != b.get(p)))
+
+    def diff(self, a_rev: str, b_rev: str) -> str:
+        return json.dumps([self.trees[a_rev], self.trees[b_rev]])
 
     def missing(self, commits: Iterable[str], head: str) -> frozenset[str]:
         reachable = set()
@@ -102,8 +117,8 @@ class Tools:
     memory: dict
     control: Control
 
-    def loopwatch(self, *argv: str):
-        answer = dispatch(self.context, self.collector, list(argv), "")
+    def loopwatch(self, *argv: str, stdin: str = ""):
+        answer = dispatch(self.context, self.collector, list(argv), stdin)
         return answer.code, answer.out, answer.err
 
     def entries(self, *argv: str) -> list[dict]:
@@ -117,13 +132,14 @@ Behaviour = Callable[[Tools], Reply | None]
 class World:
     """Equipment for one session; the same object outlives simulated kills, like a disk."""
 
-    behaviours: dict[Role, Behaviour]
+    behaviours: dict[Role | str, Behaviour]  # by role, or by the agent's name
     workspace: MemoryWorkspace = field(default_factory=MemoryWorkspace)
     memory: dict = field(default_factory=dict)
     script: Callable[[MemoryWorkspace], int] | None = None
     alive: int = 0
     most_alive: int = 0
     calls: list[str] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
 
     def __call__(self, session: Session) -> World:
         self.session = session
@@ -135,8 +151,11 @@ class World:
     def close(self) -> None:
         pass
 
-    def reveal(self, role: Role) -> tuple[str, ...]:
+    def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         return ()
+
+    def keep(self, number: int) -> None:
+        pass
 
     def run_script(self, control: Control) -> int | None:
         return None if self.script is None else self.script(self.workspace)
@@ -154,13 +173,21 @@ class World:
             ),
             head=lambda: self.workspace.head,
             blob=self.workspace.blob,
+            goal=sight.goal(self.session.project),
+            pool=tuple(worker["name"] for worker in self.session.config.get("pool", ())),
+            criteria=work.criteria,
         )
         tools = Tools(self.workspace, context, collector, work.role, self.memory, control)
-        self.calls.append(f"{work.number}:{work.role.value}")
+        self.prompts.append(work.prompt)
+        self.calls.append(f"{work.number}:{work.agent or work.role.value}")
         self.alive += 1
         self.most_alive = max(self.alive, self.most_alive)
         try:
-            reply = self.behaviours[work.role](tools)
+            reply = self.behaviours.get(work.agent, self.behaviours.get(work.role))(tools)
         finally:
             self.alive -= 1
-        return reply or Reply(exit_code=0), collector.collected()
+        collected = collector.collected()
+        sentence = repair.missing(work.role, collected)
+        if reply is None and sentence:
+            reply = Reply(fault=Fault.UNPARSEABLE, detail=sentence)
+        return reply or Reply(exit_code=0), collected

@@ -31,7 +31,7 @@ from tracker.services.moves import (
     start,
     unblock,
 )
-from tracker.services.projects import create_project, get_project
+from tracker.services.projects import create_project, get_project, set_pull_request
 from tracker.services.reading import (
     bugs,
     check_scope,
@@ -76,6 +76,7 @@ __all__ = [
     "reword",
     "set_guidance",
     "set_priority",
+    "set_pull_request",
     "start",
     "turn_into_task",
     "unblock",

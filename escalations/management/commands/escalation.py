@@ -37,15 +37,37 @@ class Command(PersonCommand):
         choice.add_argument(
             "--approve", action="store_true", help="end the session; needs --evidence"
         )
+        choice.add_argument(
+            "--edit",
+            action="append",
+            metavar="PATH",
+            help="your text of this file of the result, then approve; needs --file each, "
+            "and --evidence",
+        )
         choice.add_argument("--reject", metavar="REASON")
         choice.add_argument("--answer", metavar="TEXT", help="words for the next prompts")
         choice.add_argument("--amend", metavar="R-N", help="edit a requirement; needs --file")
         choice.add_argument("--grant", action="append", metavar="LIMIT=N", help="iterations=20")
+        choice.add_argument("--replan", metavar="TEXT", help="what the new plan must heed")
+        choice.add_argument("--reassign", metavar="WORKER", help="who tries next")
+        choice.add_argument("--allow", action="store_true", help="let it through")
+        choice.add_argument("--deny", metavar="REASON", help="keep it out")
+        choice.add_argument(
+            "--change", action="store_true", help="with --agent and --limit: from the next step"
+        )
         choice.add_argument("--retry", action="store_true", help="run the same step again")
         choice.add_argument("--stop", action="store_true", help="end the session as stopped")
         decide.add_argument("--evidence", default="", metavar="HASH", help="what you looked at")
         decide.add_argument("--attempts", type=int, default=0, help="with --reject: more attempts")
-        decide.add_argument("--file", help="with --amend: the new text (- = standard input)")
+        decide.add_argument("--note", default="", metavar="TEXT", help="words for the next prompt")
+        decide.add_argument("--agent", action="append", default=[], metavar="ROLE=NAME")
+        decide.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
+        decide.add_argument(
+            "--file",
+            action="append",
+            default=[],
+            help="with --amend, --edit: the new text (- = standard input)",
+        )
         entry = decide.add_mutually_exclusive_group()
         entry.add_argument(
             "--dismiss", action="store_true", help="with --answer: dismiss the entry"
@@ -111,6 +133,13 @@ def _commands(escalation: Escalation, choice: Choice) -> list[str]:
 def _word(options: Options) -> Word:
     if options["approve"]:
         return Word(choice=Choice.APPROVE, evidence=options["evidence"])
+    if options["edit"]:
+        return Word(
+            choice=Choice.EDIT,
+            evidence=options["evidence"],
+            edits=_edits(options["edit"], options["file"]),
+            text=options["note"],
+        )
     if options["reject"] is not None:
         return Word(choice=Choice.REJECT, text=options["reject"], attempts=options["attempts"])
     if options["answer"] is not None:
@@ -119,11 +148,45 @@ def _word(options: Options) -> Word:
             choice=Choice.ANSWER, text=options["answer"], disposition=(chosen or ["reopen"])[0]
         )
     if options["amend"]:
-        document = read_text(options["file"]) if options["file"] else ""
+        document = read_text(options["file"][0]) if options["file"] else ""
         return Word(choice=Choice.AMEND, requirement=options["amend"], document=document)
     if options["grant"]:
         return Word(choice=Choice.GRANT, grants=dict(map(_grant, options["grant"])))
-    return Word(choice=Choice.RETRY if options["retry"] else Choice.STOP)
+    if options["replan"] is not None:
+        return Word(choice=Choice.REPLAN, text=options["replan"])
+    if options["reassign"]:
+        return Word(choice=Choice.REASSIGN, worker=options["reassign"], text=options["note"])
+    if options["deny"] is not None:
+        return Word(choice=Choice.DENY, text=options["deny"])
+    if options["change"]:
+        limits = {name: _limit(amount) for name, amount in map(_setting, options["limit"])}
+        agents = dict(map(_setting, options["agent"]))
+        return Word(choice=Choice.CHANGE, agents=agents, limits=limits, text=options["note"])
+    plain = {"allow": Choice.ALLOW, "retry": Choice.RETRY, "stop": Choice.STOP}
+    chosen = next(choice for name, choice in plain.items() if options[name])
+    return Word(choice=chosen, text=options["note"])
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise Invalid(f"{text!r} does not read NAME=VALUE.")
+    return name, value
+
+
+def _limit(amount: str) -> float | None:
+    if amount == "none":
+        return None
+    try:
+        return float(amount) if "." in amount else int(amount)
+    except ValueError:
+        raise Invalid(f"{amount!r} is no number; a limit is one, or none.") from None
+
+
+def _edits(paths: list[str], files: list[str]) -> dict[str, str]:
+    if len(paths) != len(files):
+        raise Invalid("Each --edit PATH needs one --file with the new text, in the same order.")
+    return {path: read_text(file) for path, file in zip(paths, files, strict=True)}
 
 
 def _grant(text: str) -> tuple[str, int]:

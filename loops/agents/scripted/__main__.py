@@ -65,6 +65,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--count", type=int, default=3, help="how many (batch, spam)")
     made.add_argument("--seconds", type=float, default=0.0, help="how long (staller, daemon)")
     made.add_argument("--file", default="REQUIREMENTS.md", help="spec-editor: file to rewrite")
+    made.add_argument("--worker", default="", help="planner: whom to choose")
+    made.add_argument("--action", default="RETRY", help="never-satisfied: what it recommends")
     made.add_argument("--marker", default="", help="git-attacker: file that proves the attack")
     made.add_argument("--manage", default="", help="self-approver: another manage.py")
     made.add_argument("--data", default="", help="self-approver: the data folder, as if guessed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from loops.agents.scripted import careless, honest, hostile
+from loops.agents.scripted import careless, honest, hostile, unverified, verified
 from loops.agents.scripted.tools import Tools
 
 Behaviour = Callable[[Tools], None]
@@ -32,6 +32,18 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "self-approver": hostile.self_approver,
     "git-attacker": hostile.git_attacker,
     "daemon-starter": hostile.daemon_starter,
+    "planner": verified.planner,
+    "restless-planner": verified.restless_planner,
+    "builder": verified.builder,
+    "slow-builder": verified.slow_builder,
+    "checker": verified.checker,
+    "foreign-planner": unverified.foreign_planner,
+    "reporter": unverified.reporter,
+    "verdict-forger": unverified.verdict_forger,
+    "yes-sayer": unverified.yes_sayer,
+    "unsure": unverified.unsure,
+    "never-satisfied": unverified.never_satisfied,
+    "mending-verifier": unverified.mending_verifier,
 }
 
 

@@ -99,6 +99,10 @@ class Tools:
         section = self.prompt.partition("## Entries that you must judge\n")[2].partition("\n## ")[0]
         return frozenset(re.findall(r"^([BT]-\d+) ", section, re.MULTILINE))
 
+    def named(self, what: str) -> list[str]:
+        """Names that `loopwatch what list` lists."""
+        return [str(one["name"]) for one in self.ask(what, "list")]
+
     # --- files and words ------------------------------------------------------------------------
 
     def read(self, path: str) -> str:

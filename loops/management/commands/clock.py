@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 from django.utils import timezone
 
-from loops import clockwork
+from loops.clockwork import Clockwork
 from tracker.commands import DJANGO_OPTIONS
 
 SECOND = 1.0
@@ -33,9 +33,10 @@ class Command(BaseCommand):
 def run(stop: threading.Event) -> None:
     """Ticks until told to stop. An outage (database, broker) costs one line, not the clock."""
     trouble = ""
+    clockwork = Clockwork()
     due = time.monotonic()
     while not stop.is_set():
-        now_trouble = _tick()
+        now_trouble = _tick(clockwork)
         if now_trouble != trouble:
             log.warning("%s", now_trouble or "works again")
             trouble = now_trouble
@@ -44,7 +45,7 @@ def run(stop: threading.Event) -> None:
     connections.close_all()
 
 
-def _tick() -> str:
+def _tick(clockwork: Clockwork) -> str:
     """Why the tick failed, "" if it did not."""
     try:
         clockwork.tick(timezone.now())
