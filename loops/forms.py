@@ -165,6 +165,13 @@ class AgentForm(Inputs):
         widget=forms.RadioSelect,
         choices=(("stdin", "Standard input"), ("file", "A file, {prompt_file}")),
     )
+    model = forms.CharField(
+        label="Model",
+        max_length=100,
+        required=False,
+        widget=mono(),
+        help_text="Its name in the price table. Without one, its calls are not priced.",
+    )
     wall_minutes = number("Longest iteration", "minutes", 30, most=1440)
     silence_minutes = number("Longest silence", "minutes", 10, most=1440)
 
@@ -183,6 +190,7 @@ class AgentForm(Inputs):
         return {
             "argv": self.argv,
             "prompt": self.cleaned_data["prompt"],
+            "model": self.cleaned_data["model"].strip(),
             "wall_seconds": self.cleaned_data["wall_minutes"] * 60,
             "silence_seconds": self.cleaned_data["silence_minutes"] * 60,
         }

@@ -26,6 +26,7 @@ class Command(PersonCommand):
         add.add_argument("--prompt", choices=["stdin", "file"], default="stdin")
         add.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
         add.add_argument("--secret", action="append", default=[], metavar="NAME=SECRET")
+        add.add_argument("--model", default="", help="its model's name in the price table")
         add.add_argument("--wall-seconds", type=float, default=1800)
         add.add_argument("--silence-seconds", type=float, default=600)
         verb("list", self.list, "List the agents.")
@@ -36,6 +37,7 @@ class Command(PersonCommand):
             {
                 "argv": _split(options["command"]),
                 "prompt": options["prompt"],
+                "model": options["model"],
                 "env": _variables(options["env"], "NAME=VALUE"),
                 "secret_env": _variables(options["secret"], "NAME=SECRET"),
                 "wall_seconds": options["wall_seconds"],
