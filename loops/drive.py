@@ -11,11 +11,11 @@ from django.db import transaction
 
 from loops import (
     briefing,
-    criteria,
     journal,
     ledger,
     live,
     moment,
+    opening,
     output,
     questions,
     starting,
@@ -25,13 +25,11 @@ from loops import (
 )
 from loops.agents.base import Reply
 from loops.controls import Watched
-from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import (
     AskHuman,
     Fault,
     Finish,
-    Opened,
     Pattern,
     Role,
     RunRole,
@@ -140,28 +138,12 @@ class Drive:
         return self._needs_script(self.sight.tree)
 
     def _record_base(self, base: Base) -> None:
-        """The log's Opened entry: what the session stands on, and what the script says of it."""
+        """What the session stands on, and what the done script says of it."""
         code = self.equipment.run_script(Watched(self.lease))
         with transaction.atomic():
             self._lock()
-            now = self.sight.facts(self.project)
-            opened = Opened(
-                seq=0,
-                base_rev=base.rev,
-                base_head=base.head,
-                script_exit=code,
-                spec=now.spec,
-                blockers=now.blockers,
-                unjudged=self.sight.unjudged(self.project),
-                blocked=now.blocked,
-                criteria=criteria.frozen(self.session, now),
-            )
-            kind, payload = controllers.entry_to_json(opened)
-            journal.append(self.session, kind, payload, moment.now())
-            Session.objects.filter(pk=self.session.pk).update(
-                base_rev=base.rev, base_head=base.head
-            )
-        self.session.base_rev, self.session.base_head = base.rev, base.head
+            now, unjudged = self.sight.facts(self.project), self.sight.unjudged(self.project)
+            opening.record(self.session, now, unjudged, base, code)
 
     def _look(self, tree: Tree) -> None:
         statements.refresh(self.project)
