@@ -20,6 +20,7 @@ from tracker.scope import Scope
 Values = dict[str, Any]
 User = AbstractBaseUser | AnonymousUser
 _ROWS = ("pool", "verifiers")
+_WHOLE = "no_progress"  # stands in every form that was sent, and in no link to one
 _LISTS = ("gates", "documents", "requirements")
 _ONE_AGENT = {
     Pattern.SINGLE_THREAD: ("worker", "reviewer", "coach"),
@@ -120,19 +121,19 @@ def with_rows(data: QueryDict) -> QueryDict:
 
 
 def from_query(query: QueryDict) -> Values:
-    """Initial values from an address, such as what was typed before another project was chosen.
-    A tick that is not there was taken out, where the form was sent at all."""
+    """Initial values from what was sent before another project was chosen or a row was added. In
+    a form that was sent, a tick or a row that is not there was taken out."""
     single = (*ABOUT, *COMMON, *(name for names in FIELDS.values() for name in names))
     found: Values = {
         name: query.getlist(name) if name in _LISTS else query[name]
         for name in dict.fromkeys(single)
         if name in query
     }
-    if "pattern" in query:
-        ticks = ("no_tokens", "no_money", "nested")
-        found |= {name: name in query for name in ticks}
-    rows = {name: typed_rows(query, name) for name in ("pool", "verifiers")}
-    return found | {name: some for name, some in rows.items() if some}
+    if _WHOLE in query:
+        found |= {name: name in query for name in ("no_tokens", "no_money", "nested")}
+        found |= {name: query.getlist(name) for name in _LISTS}
+        found |= {name: typed_rows(query, name) for name in _ROWS}
+    return found
 
 
 def loaded(template: SessionTemplate) -> tuple[Values, tuple[str, ...]]:

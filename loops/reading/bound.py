@@ -61,7 +61,7 @@ def _maker_verifier(form: NewSessionForm, config: Config) -> BoundPart:
     return BoundPart(
         number=config.attempts,
         unit="maker attempt",
-        formula="what a person grants comes on top",
+        formula=f"attempts {config.attempts}; what a person grants comes on top",
         rows=(
             ("Verifier calls", f"at most {judged:,}"),
             *_calls(form, config.attempts + judged),

@@ -7,7 +7,7 @@ import shlex
 from loops.configuration import AgentConfig, SessionConfig
 from loops.engine.values import AskHuman, Pattern
 from loops.pages.new_session import DryRunPart
-from loops.pages.states import PATTERN_WORDS, role_word
+from loops.pages.states import PATTERN_WORDS
 from loops.rehearsal import Rehearsal, in_words
 from tracker.pages.words import duration, plural
 
@@ -22,7 +22,7 @@ def dry_run_part(found: Rehearsal) -> DryRunPart:
         first=first,
         rule=rule,
         asks=found.first.question if isinstance(found.first, AskHuman) else "",
-        reader=f"{role_word(turn.role)} {turn.agent}".strip() if turn else "",
+        reader=f"{turn.role.value} {turn.agent}".strip() if turn else "",
         prompt=found.prompt,
         roles=_roles(found.config),
         settings=_settings(found.config),

@@ -57,9 +57,12 @@ def preview(request: HttpRequest) -> HttpResponse:
     projects, project = posted(request)
     look = services.look_at(project) if "preview" in request.POST else _kept_look(request, project)
     data = session_choices.with_rows(request.POST)
-    form = new_session_form(projects, project, data)
+    if data is request.POST:
+        return _page(request, new_session_form(projects, project, data), project, look)
+    # Nobody said yet that the form is complete, so nothing is called missing.
+    form = new_session_form(projects, project, initial=session_choices.from_query(data))
     form.focus_on_new(request.POST.get("add", ""))
-    return _page(request, form, project, look, is_whole=data is not request.POST)
+    return _page(request, form, project, look, is_whole=True)
 
 
 @require_POST

@@ -184,4 +184,5 @@ def test_a_maker_session_and_a_single_thread_one_end_done_and_are_found(
     assert "Maker, Verifier" in part(page, "index")
     found += audited(page, "search")
     assert not found, "\n".join(found)
-    assert [fault for fault in visitor.faults if "422" not in fault] == []
+    mine = (f"{visitor.address}/sessions/new/", f"{visitor.address}/?", f"{visitor.address}/:")
+    assert [fault for fault in visitor.faults if fault.startswith(mine)] == []

@@ -145,9 +145,14 @@ def test_rows_are_added_and_removed_and_keep_what_was_typed(operator):
     assert 'value="writer"' in html
     assert '<option value="a-thinker" selected>' in html.partition("pool-1-agent")[2][:400]
     assert "Make it so." in html
+    assert "missing or wrong" not in html, "nobody said that the form is complete"
+    assert re.search(r'name="no_tokens"[^>]*checked', html)
+    assert not re.search(r'name="nested"[^>]*checked', html)
     shrunk = operator.post(PREVIEW, THINKER | {"remove": "pool-0"}).content.decode()
     assert 'value="coder"' not in shrunk
     assert 'value="writer"' in shrunk
+    none = operator.post(PREVIEW, MAKER | {"remove": "verifiers-0"}).content.decode()
+    assert "verifiers-0-name" not in none
     more = operator.post(PREVIEW, MAKER | {"add": "verifiers"}).content.decode()
     assert 'name="verifiers-1-policy"' in more
 
