@@ -94,7 +94,8 @@ class DecisionForm(Inputs):
         super().__init__(*args, **kwargs)
         self.fields["choice"].choices = [(choice.value, choice.value) for choice in self.offered]
         for choice in self.offered:
-            self._add(f"text_{choice}", WORDS[choice], widget=lines(3))
+            if choice is not Choice.EDIT:  # it has a page of its own
+                self._add(f"text_{choice}", WORDS[choice], widget=lines(3))
         if Choice.GRANT in self.offered and limit:
             self._add_amount(limit_label or limit)
         if Choice.ANSWER in self.offered and has_subject:
@@ -244,3 +245,14 @@ class DecisionForm(Inputs):
 def _in_own_unit(one: LimitField, said: float) -> float:
     """Whole where the limit counts whole things."""
     return said if one.name == LimitName.MONEY.value else round(said * one.scale)
+
+
+class EditForm(Inputs):
+    """A person's edit of the result, then its approval. path, text: the file in the editor.
+    kept_path, kept_text: those edited before, in the same order (lists of the POST)."""
+
+    evidence = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=10**9)
+    note = forms.CharField(
+        label="Message of your commit", required=False, max_length=5_000, widget=lines(3)
+    )

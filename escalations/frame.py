@@ -6,11 +6,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from escalations.models import Escalation, Status
-from loops import clockwork, live
+from loops import hosts, live
 from loops.models import Session
 from loops.pages.frame import Frame, Live, NavEntry
 from loops.reading import links
@@ -39,7 +38,7 @@ def _frame(request: HttpRequest) -> Frame:
     signed_in = user is not None and user.is_authenticated
     return Frame(
         nav=_nav(request) if signed_in else (),
-        engine_age=clockwork.age_seconds(timezone.now()),
+        engine_age=hosts.age_seconds(),
         age_url=AGE_URL,
         viewer=user.get_username() if signed_in and user else "",
         account_url=ACCOUNT_URL,

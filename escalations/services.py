@@ -11,12 +11,12 @@ from django.db import transaction
 from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
-from loops import criteria, journal, live, moment
+from loops import criteria, editing, journal, live, moment
 from loops import services as loops
 from loops.configuration import MONTH
 from loops.engine import questions as table
 from loops.engine.controllers import entry_to_json
-from loops.engine.values import Choice, Decided, Kind, LimitName, Pattern
+from loops.engine.values import Choice, Decided, Kind, LimitName, Pattern, Snapshot
 from loops.models import Session
 from loops.questions import Question
 from tracker import services as tracker
@@ -26,7 +26,7 @@ from tracker.services import By
 _NEEDS_WORDS = (Choice.ANSWER, Choice.REJECT, Choice.REPLAN, Choice.DENY)
 MOST_ATTEMPTS = 1000  # given by one rejection
 DISPOSITIONS = ("reopen", "dismiss", "task")
-_NO_DOOR_YET = (Choice.EDIT,)  # it needs an editor of its own
+_BOUND = (Choice.APPROVE, Choice.EDIT)  # they name the evidence that the person saw
 _SETTLED_AS = {"dismiss": "dismiss", "close": "dismiss", "turn": "task"}  # else it is open again
 _GRANTABLE = [name.value for name in LimitName] + ["repeats"]
 
@@ -36,7 +36,9 @@ class Word:
     """What a person decides. evidence: the hash they saw (needed to approve). version: of the
     evidence that they saw, None where no page showed one (command line). grants: limit -> amount
     added. disposition: what becomes of the entry the question is about (answer).
-    requirement, document: the requirement to amend and its new text."""
+    requirement, document: the requirement to amend and its new text. attempts: more of them, with
+    a rejection. worker: who tries next (reassign). agents, limits: as in loops.reconfigure. edits:
+    new text of files, by path from the repository's root (edit)."""
 
     choice: Choice
     text: str = ""
@@ -50,6 +52,7 @@ class Word:
     worker: str = ""
     agents: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, float | None] = field(default_factory=dict)
+    edits: Mapping[str, str] = field(default_factory=dict)
 
 
 def get_escalation(escalation_id: int) -> Escalation:
@@ -60,10 +63,9 @@ def get_escalation(escalation_id: int) -> Escalation:
 
 
 def offered(escalation: Escalation) -> tuple[Choice, ...]:
-    """What a person may decide here; only what can be done is offered."""
+    """What a person may decide here (table of RULES 6)."""
     kind, pattern = Kind(escalation.kind), Pattern(escalation.session.pattern)
-    choices = table.offered(kind, pattern, has_artefact=bool(escalation.evidence))
-    return tuple(choice for choice in choices if choice not in _NO_DOOR_YET)
+    return table.offered(kind, pattern, has_artefact=bool(escalation.evidence))
 
 
 def open_question(session: Session, question: Question, at: datetime) -> Escalation:
@@ -109,14 +111,16 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
     """One decision, its effects and the session's command in one transaction.
 
     Raises Conflict when it was decided before or the evidence changed, Invalid for a word that
-    this question does not take; nothing is written then.
+    this question does not take; nothing is written then. An edit is committed first, outside the
+    transaction: git takes time, and a commit that nobody ends with harms nothing.
     """
+    edited = _edited(escalation, word, by) if word.choice is Choice.EDIT else None
     with transaction.atomic():
         project, session = journal.lock(escalation.session_id)
         locked = Escalation.objects.select_for_update().get(pk=escalation.pk)
         _refuse_closed(locked)
         _refuse_unfit(locked, word)
-        decision = _close(locked, word, by)
+        decision = _close(locked, word, by, edited)
         if word.choice is Choice.STOP:
             loops.stop(session, by)
             return decision
@@ -126,8 +130,18 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
             loops.reconfigure(session, by, agents=word.agents, limits=word.limits)
         if word.choice is Choice.ANSWER and locked.subject:
             _dispose(locked, word, by)
-        _command(locked, decision, word, by)
+        _command(locked, decision, word, by, edited)
     return decision
+
+
+def _edited(escalation: Escalation, word: Word, by: By) -> Snapshot:
+    """The person's commit on top of the evidence that they saw."""
+    fresh = get_escalation(escalation.pk)
+    _refuse_closed(fresh)
+    _refuse_unfit(fresh, word)
+    note = word.text.strip() or f"Edit before the approval of {fresh.session.ref}"
+    message = f"{note}\n\nDecision on {fresh} of {fresh.session.ref}."
+    return editing.edit(fresh.session, fresh.evidence, word.edits, message=message, by=by)
 
 
 def settle(session: Session, subject: str, change: str, by: By) -> None:
@@ -167,10 +181,12 @@ def _refuse_unfit(escalation: Escalation, word: Word) -> None:
     if word.choice not in choices:
         names = ", ".join(choice.value for choice in choices)
         raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
-    if word.choice is Choice.APPROVE and word.evidence != escalation.evidence:
+    if word.choice in _BOUND and word.evidence != escalation.evidence:
         raise Conflict(
             f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."
         )
+    if word.choice is Choice.EDIT and not word.edits:
+        raise Invalid("Change a file, or approve the result as it is.")
     if word.choice in _NEEDS_WORDS and not word.text.strip():
         raise Invalid(f"{word.choice.value} needs words: the next step reads them.")
     if word.choice is Choice.ANSWER and word.disposition not in DISPOSITIONS:
@@ -204,7 +220,7 @@ def _refuse_grant(escalation: Escalation, word: Word) -> None:
             )
 
 
-def _close(escalation: Escalation, word: Word, by: By) -> Decision:
+def _close(escalation: Escalation, word: Word, by: By, edited: Snapshot | None = None) -> Decision:
     at = moment.now()
     won = Escalation.objects.filter(pk=escalation.pk, status=Status.OPEN.value).update(
         status=Status.DECIDED.value, closed_at=at
@@ -220,6 +236,8 @@ def _close(escalation: Escalation, word: Word, by: By) -> Decision:
         "agents": dict(word.agents),
         "limits": dict(word.limits),
     }
+    if edited is not None:
+        details |= {"edits": sorted(word.edits), "commit": edited.head}
     return Decision.objects.create(
         escalation=escalation,
         choice=word.choice.value,
@@ -249,7 +267,13 @@ def _dispose(escalation: Escalation, word: Word, by: By) -> None:
         tracker.reset_disputes(bug, by)
 
 
-def _command(escalation: Escalation, decision: Decision, word: Word, by: By) -> None:
+def _command(
+    escalation: Escalation,
+    decision: Decision,
+    word: Word,
+    by: By,
+    edited: Snapshot | None = None,
+) -> None:
     """The session's command, in the decision's transaction; taken up right after the commit."""
     still_open = Escalation.objects.filter(
         session=escalation.session_id, status=Status.OPEN.value, blocking=True
@@ -257,13 +281,13 @@ def _command(escalation: Escalation, decision: Decision, word: Word, by: By) -> 
     loops.answer(
         escalation.session,
         decision=decision.pk,
-        payload=_entry(escalation, word),
+        payload=_entry(escalation, word, edited),
         is_last=not still_open.exists(),
         by=by,
     )
 
 
-def _entry(escalation: Escalation, word: Word) -> dict[str, Any]:
+def _entry(escalation: Escalation, word: Word, edited: Snapshot | None) -> dict[str, Any]:
     _kind, payload = entry_to_json(
         Decided(
             seq=0,
@@ -277,6 +301,7 @@ def _entry(escalation: Escalation, word: Word) -> dict[str, Any]:
             attempts=word.attempts,
             worker=word.worker,
             criteria=criteria.frozen(escalation.session) if word.choice is Choice.AMEND else (),
+            result=edited,
         )
     )
     return dict(payload)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from escalations.views import index, queue, session
+from escalations.views import edit, index, queue, session
 
 _SESSION = "sessions/<id:session>/"
 _ITERATION = f"{_SESSION}iterations/<id:number>/"
@@ -20,4 +20,5 @@ urlpatterns = [
     path("queue/<id:current>/parts/queue/", queue.queue_only, name="question_queue_part"),
     path("queue/<id:escalation>/", queue.detail, name="question"),
     path("queue/<id:escalation>/decide/", queue.decide, name="decide"),
+    path("queue/<id:escalation>/edit/", edit.edit, name="edit"),
 ]

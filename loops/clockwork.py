@@ -1,44 +1,33 @@
-"""What the engine does every second (`manage.py clock`), and how others see that it does.
-
-The sign of life is the time of one file in the data folder: a row would cost a durable commit
-every second on an idle machine.
-"""
+"""What the engine does every second (`manage.py clock`), and how others see that it does: by the
+host's row, which it writes every other second (each write is a durable commit)."""
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime
-from pathlib import Path
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from django.conf import settings
-
-from loops import recovery, stage
+from loops import hosts, moment, recovery, stage
 from loops.heartbeat import Heartbeat
 
-_heart = Heartbeat()
+BEAT_EVERY = 2.0  # seconds
 
 
-def tick(now: datetime) -> None:
-    """One second's work; may raise, the clock goes on."""
-    recovery.sweep(stage.equip)
-    beat(now)
-    _heart.beat(now)
+@dataclass
+class Clockwork:
+    """One process's clock."""
 
+    heart: Heartbeat = field(default_factory=Heartbeat)
+    beaten_at: float = float("-inf")
 
-def beat(now: datetime) -> None:
-    path = _sign_of_life()
-    path.touch(mode=0o600)
-    os.utime(path, (now.timestamp(), now.timestamp()))
+    def tick(self, now: datetime) -> None:
+        """One second's work; may raise, the clock goes on."""
+        self._beat()  # a long sweep must not make this host look dead
+        recovery.sweep(stage.equip)
+        self._beat()
+        self.heart.beat(now)
 
-
-def age_seconds(now: datetime) -> float | None:
-    """Seconds since the last beat, at least 0; None before the first."""
-    try:
-        last = datetime.fromtimestamp(_sign_of_life().stat().st_mtime, UTC)
-    except FileNotFoundError:
-        return None
-    return max(0.0, (now - last).total_seconds())
-
-
-def _sign_of_life() -> Path:
-    return Path(settings.DATA) / "clock"
+    def _beat(self) -> None:
+        if time.monotonic() - self.beaten_at >= BEAT_EVERY:
+            hosts.beat(moment.now())
+            self.beaten_at = time.monotonic()

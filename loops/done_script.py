@@ -34,7 +34,7 @@ class DoneScript:
         fresh = self.kept.with_name("script.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
-        for place, word in enumerate(self._words()):
+        for place, word in enumerate(self.words()):
             named = workdir / word
             if named.is_file() and not named.is_symlink():
                 shutil.copy2(named, fresh / f"{place}-{named.name}")
@@ -69,7 +69,8 @@ class DoneScript:
         ending = run_tree(program, control)
         return 1 if ending.exit_code is None else ending.exit_code
 
-    def _words(self) -> list[str]:
+    def words(self) -> list[str]:
+        """Those of the command; some may name files."""
         try:
             return shlex.split(self.command)
         except ValueError:  # not one simple command: the shell will say what it thinks of it
@@ -78,7 +79,7 @@ class DoneScript:
     def _kept_command(self) -> str:
         """The command with the copies in place of the files it names."""
         command = self.command
-        for place, word in enumerate(self._words()):
+        for place, word in enumerate(self.words()):
             copy = self.kept / f"{place}-{Path(word).name}"
             if copy.exists():
                 command = command.replace(word, shlex.quote(str(copy)), 1)

@@ -11,10 +11,11 @@ from django.db import transaction
 
 from loops import (
     briefing,
-    criteria,
     journal,
+    ledger,
     live,
     moment,
+    opening,
     output,
     questions,
     starting,
@@ -24,13 +25,11 @@ from loops import (
 )
 from loops.agents.base import Reply
 from loops.controls import Watched
-from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import (
     AskHuman,
     Fault,
     Finish,
-    Opened,
     Pattern,
     Role,
     RunRole,
@@ -96,7 +95,7 @@ class Drive:
             self._boundary(None, [], go_on=False)
             return
         self.equipment.open()
-        iteration = starting.reach(InFlight.of(row), self.sight, self.project)
+        iteration = InFlight.of(row)
         reply = Reply(fault=Fault.WORKER_LOST, detail="The process that ran this step was lost.")
         lost = Collected()
         self.sight.tree = Tree(rev=iteration.before.rev, head=iteration.before.head)
@@ -104,11 +103,19 @@ class Drive:
             iteration=iteration,
             reply=reply,
             collected=lost,
-            boundary=self._settle(iteration, lost),
+            boundary=self._settle_start(iteration) or self._settle(iteration, lost),
             unjudged_at_claim=(),
             active_seconds=0.0,
         )
         self._boundary(happened, [], go_on=False)
+
+    def _settle_start(self, iteration: InFlight) -> Boundary | None:
+        """Lost on the way to its start, so its agent never ran and left nothing: whatever stands in
+        the clone is on the way, and the repeated step goes there again."""
+        if iteration.goes_to is None:
+            return None
+        self._look(self.sight.tree)
+        return Boundary(rev=iteration.before.rev, head=iteration.before.head)
 
     def _still_running(self) -> bool:
         state = Session.objects.values_list("state", flat=True).get(pk=self.session.pk)
@@ -119,32 +126,24 @@ class Drive:
         base = self.equipment.open()
         point("opened")
         self._look(self.equipment.workspace.stamp())
-        if not self.session.base_rev:
+        self.equipment.keep(self.session.iteration_count)
+        if not self.session.base_rev or self._is_unjudged_fork():
             self._record_base(base)
 
+    def _is_unjudged_fork(self) -> bool:
+        """A fork knows its base already; only a done script still has to judge it."""
+        session = self.session
+        if session.forked_from_id is None or session.iteration_count:
+            return False
+        return self._needs_script(self.sight.tree)
+
     def _record_base(self, base: Base) -> None:
-        """The log's Opened entry: what the session stands on, and what the script says of it."""
+        """What the session stands on, and what the done script says of it."""
         code = self.equipment.run_script(Watched(self.lease))
         with transaction.atomic():
             self._lock()
-            now = self.sight.facts(self.project)
-            opened = Opened(
-                seq=0,
-                base_rev=base.rev,
-                base_head=base.head,
-                script_exit=code,
-                spec=now.spec,
-                blockers=now.blockers,
-                unjudged=self.sight.unjudged(self.project),
-                blocked=now.blocked,
-                criteria=criteria.frozen(self.session, now),
-            )
-            kind, payload = controllers.entry_to_json(opened)
-            journal.append(self.session, kind, payload, moment.now())
-            Session.objects.filter(pk=self.session.pk).update(
-                base_rev=base.rev, base_head=base.head
-            )
-        self.session.base_rev, self.session.base_head = base.rev, base.head
+            now, unjudged = self.sight.facts(self.project), self.sight.unjudged(self.project)
+            opening.record(self.session, now, unjudged, base, code)
 
     def _look(self, tree: Tree) -> None:
         statements.refresh(self.project)
@@ -192,6 +191,8 @@ class Drive:
         )
         if not in_time:
             raise LeaseLost
+        if done.collected.used:
+            ledger.keep(done.iteration, done.collected.used, at)
         self.session.stepping = False
 
     def _next(self, at: datetime, *, recorded: bool, go_on: bool) -> InFlight | None:
@@ -217,6 +218,7 @@ class Drive:
                     directive.sentence,
                     by=journal.ENGINE,
                     at=at,
+                    result=directive.result,
                 )
                 return None
             case _:
@@ -297,6 +299,7 @@ class Drive:
             done_signalled=collected.signal is Signal.DONE,
         )
         self._look(Tree(rev=boundary.rev, head=boundary.head))
+        self.equipment.keep(iteration.number)
         return boundary
 
     def _script(self, role: Role, boundary: Boundary) -> int | None:

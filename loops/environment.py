@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import secrets
+import socket
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -16,6 +18,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 MARKER = "keys"  # the folder that makes a data folder ours
 _POSTGRES_SCHEMES = ("postgres", "postgresql")
 _BROKER_SCHEMES = ("redis", "rediss", "unix")
+# Stands in the name of a queue and of a git ref.
+_HOST = re.compile(r"[A-Za-z0-9]+(?:(?:[._]|-+)[A-Za-z0-9]+)*")
+_SSH = re.compile(r"ssh://[A-Za-z0-9][^\s/]*/\S+|[A-Za-z0-9][A-Za-z0-9._@-]*:(?!/?/)\S+")
 
 
 class BadSetting(Exception):
@@ -56,6 +61,29 @@ def public_url() -> str:
         raise BadSetting(
             f"LOOPWATCH_URL is “{url}”; it must look like https://loops.example.org or "
             "http://127.0.0.1:8000, without a path."
+        )
+    return url
+
+
+def host_name() -> str:
+    """LOOPWATCH_HOST, the name of this host among several; by default the machine's own name."""
+    name = text("LOOPWATCH_HOST", socket.gethostname())
+    if not _HOST.fullmatch(name) or name.endswith(".lock") or len(name) > 63:
+        raise BadSetting(
+            f"The name of this host is “{name}”; set LOOPWATCH_HOST to at most 63 letters and "
+            "digits, with dots, dashes or underscores between them."
+        )
+    return name
+
+
+def store_url() -> str:
+    """LOOPWATCH_STORE_URL, where every host reaches the projects' stores: a folder, or a place for
+    git over ssh; "" if unset. Only its form is judged here."""
+    url = text("LOOPWATCH_STORE_URL").rstrip("/").removeprefix("file://")
+    if url and not os.path.isabs(url) and not _SSH.fullmatch(url):
+        raise BadSetting(
+            f"LOOPWATCH_STORE_URL is “{url}”; it must be the full path of a folder that every host "
+            "reaches, or look like ssh://git@host/path or git@host:path."
         )
     return url
 

@@ -34,6 +34,10 @@ class Equipment(Protocol):
     def open(self) -> Base:
         """Make the workspace usable (idempotent). Raises workspaces.Unusable with a sentence."""
 
+    def keep(self, number: int) -> None:
+        """The workspace was stamped at the end of iteration `number` (0: the base): keep that
+        where other hosts reach it, if there is such a place. Never inside a transaction."""
+
     def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         """Get ready the next call of that agent; the values that its output must not keep. Raises
         DomainError for a credential that is not there."""

@@ -8,132 +8,143 @@ from typing import Any
 
 from django import forms
 
-from tracker.forms import Inputs, lines, mono
+from tracker.forms import Inputs, mono
 
-DONE_MODES = (
-    ("agent", "Two done signals and a clean review"),
-    ("script", "A script exits with 0"),
-    ("both", "Both"),
-)
 Choices = Iterable[tuple[str, str]]
 
 
-def _number(label: str, unit: str, initial: int | None, **kwargs: Any) -> forms.IntegerField:
-    """Return a field for a positive number; `unit` stands behind it in the error's sentence."""
+def number(
+    label: str, unit: str, initial: int | None, *, least: int = 1, most: int, **kwargs: Any
+) -> forms.IntegerField:
+    """A field for a whole number; `unit` stands behind it in the error's sentence. least: 1, or 0
+    where nothing is a choice too."""
     widget = forms.NumberInput(attrs={"extra": "in-n", "inputmode": "numeric"})
-    sentence = f"{label} ({unit}) is a whole number from 1; zero and nothing are refused."
+    rest = "; zero and nothing are refused." if least else "; 0 means never."
+    sentence = f"{label} ({unit}) is a whole number from {least}{rest}"
     messages = dict.fromkeys(("min_value", "required", "invalid"), sentence)
+    messages["max_value"] = f"{label} ({unit}) is at most {most:,}."
     return forms.IntegerField(
-        label=label, initial=initial, widget=widget, min_value=1, error_messages=messages, **kwargs
+        label=label,
+        initial=initial,
+        widget=widget,
+        min_value=least,
+        max_value=most,
+        error_messages=messages,
+        **kwargs,
     )
 
 
-# Another project has other requirements: the page comes anew with what was typed. Without a script
-# "Look again" does it.
-_OTHER_PROJECT = {
-    "hx-get": "/sessions/new/",
-    "hx-trigger": "change consume",
-    "hx-include": "closest form",
-    "hx-params": "not csrfmiddlewaretoken,look,base,scope,documents,requirements",
-    "hx-target": "#main",
-    "hx-select": "#main",
-    "hx-swap": "outerHTML",
-}
+def one_of(form: forms.Form, data: dict[str, Any], name: str) -> None:
+    """A limit is a number or an explicit "none"; both and neither are refused."""
+    has_limit, is_none = data.get(name) is not None, bool(data.get(f"no_{name}"))
+    if has_limit and is_none:
+        data[f"no_{name}"] = False  # a number typed beside the default tick is meant
+    elif not has_limit and not is_none and name not in form.errors:
+        form.add_error(name, "Give a number, or tick that there is no limit.")
 
 
-class NewSessionForm(Inputs):
-    """One session of the single-threaded loop. tokens and money: empty together with the tick "no
-    limit" is the explicit "none" of RULES 1; empty alone is refused.
+class ForkForm(Inputs):
+    """What a fork changes of its parent's configuration: limits, and who plays each role.
 
-    cleaned_data: as the fields; tokens in millions, money in dollars, hours as whole hours.
+    players: (name, words) of what an agent can be chosen for; the field of each is "agent_" + name
+    and empty where it stays. settings(): what services take.
     """
 
-    project = forms.ChoiceField(label="Project", widget=forms.Select(attrs=_OTHER_PROJECT))
-    base = forms.ChoiceField(label="Start from", required=False)
-    goal = forms.CharField(
-        label="Goal",
-        widget=lines(3),
+    iterations = number("Iterations", "at most", None, most=10_000)
+    minutes = number("Time", "minutes", None, most=44_640)
+    no_progress = number("Without a change", "in a row", None, most=10_000)
+    tokens = number("Tokens", "tokens", None, most=10**12, required=False)
+    money = forms.FloatField(
+        label="Money",
         required=False,
-        help_text="Becomes a requirement of this session. Needed only without requirements.",
+        min_value=0.01,
+        widget=forms.NumberInput(attrs={"extra": "in-n", "inputmode": "decimal", "step": "any"}),
+        error_messages=dict.fromkeys(("min_value", "invalid"), "Money (dollars) is above zero."),
     )
-    scope = forms.ChoiceField(
-        label="Requirements",
-        initial="all",
-        widget=forms.RadioSelect,
-        choices=(("all", "All"), ("chosen", "Chosen"), ("none", "Goal only")),
-    )
-    documents = forms.MultipleChoiceField(
-        required=False, label="Documents", widget=forms.CheckboxSelectMultiple
-    )
-    requirements = forms.MultipleChoiceField(
-        required=False, label="Requirements", widget=forms.CheckboxSelectMultiple
-    )
-    worker = forms.ChoiceField(label="Worker")
-    reviewer = forms.ChoiceField(label="Reviewer")
-    coach = forms.ChoiceField(label="Coach", required=False)
-    review_every = _number("Review after", "work turns", 3)
-    coach_every = _number("Coach after", "worker turns", 8)
-    done_mode = forms.ChoiceField(
-        label="Done when", choices=DONE_MODES, initial="agent", widget=forms.RadioSelect
-    )
-    script = forms.CharField(
-        label="Script",
-        required=False,
-        max_length=10_000,
-        widget=mono(),
-        help_text="Path in the repository. A copy is taken at the start; agents cannot change it.",
-    )
-    iterations = _number("Iterations", "at most", 40)
-    hours = _number("Time", "hours", 8)
-    no_progress = _number("Without a change", "in a row", 6)
-    tokens = _number("Tokens", "million", None, required=False)
-    money = _number("Money", "dollars", None, required=False)
-    no_tokens = forms.BooleanField(label="No token limit", required=False, initial=True)
-    no_money = forms.BooleanField(label="No money limit", required=False, initial=True)
+    no_tokens = forms.BooleanField(label="No token limit", required=False)
+    no_money = forms.BooleanField(label="No money limit", required=False)
 
     def __init__(
         self,
         *args: Any,
-        projects: Choices = (),
-        bases: Choices = (),
+        players: Sequence[tuple[str, str, str]] = (),
         agents: Sequence[tuple[str, str]] = (),
-        documents: Choices = (),
-        requirements: Choices = (),
         **kwargs: Any,
     ) -> None:
+        """players: (name, label, who plays it now)."""
         super().__init__(*args, **kwargs)
-        self.fields["project"].choices = list(projects)
-        self.fields["base"].choices = list(bases)
-        self.fields["documents"].choices = list(documents)
-        self.fields["requirements"].choices = list(requirements)
-        for role in ("worker", "reviewer"):
-            self.fields[role].choices = list(agents)
-        self.fields["coach"].choices = [("", "No coach"), *agents]
+        self.players = [name for name, _label, _now in players]
+        for name, label, now in players:
+            field = forms.ChoiceField(label=label, required=False, widget=forms.Select())
+            field.widget.attrs["class"] = "in"
+            field.choices = [("", f"as before: {now}"), *agents]
+            self.fields[f"agent_{name}"] = field
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         for name in ("tokens", "money"):
-            self._one_of(data, name)
-        if data.get("done_mode") in ("script", "both") and not data.get("script"):
-            self.add_error("script", "Name the script that says when the loop is done.")
-        if data.get("scope") == "none" and not str(data.get("goal", "")).strip():
-            self.add_error("goal", "A session without requirements needs a goal.")
-        chosen = data.get("documents") or data.get("requirements")
-        if data.get("scope") == "chosen" and not chosen:
-            self.add_error("scope", "Choose at least one document or requirement.")
+            one_of(self, data, name)
         return data
 
-    def _one_of(self, data: dict[str, Any], name: str) -> None:
-        """A limit is a number or an explicit "none"; both and neither are refused."""
-        has_limit, is_none = data.get(name) is not None, bool(data.get(f"no_{name}"))
-        if has_limit and is_none:
-            data[f"no_{name}"] = False  # a number typed beside the default tick is meant
-        elif not has_limit and not is_none and name not in self.errors:
-            self.add_error(name, "Give a number, or tick that there is no limit.")
+    def limits(self) -> dict[str, float | None]:
+        """Of a valid form: the limits that a person changed. What stands as it came keeps the
+        parent's exact number, which the form may show rounded."""
+        data, changed = self.cleaned_data, set(self.changed_data)
+        found: dict[str, float | None] = {
+            name: data[name] for name in ("iterations", "no_progress") if name in changed
+        }
+        if "minutes" in changed:
+            found["wall_seconds"] = data["minutes"] * 60
+        for name in ("tokens", "money"):
+            if {name, f"no_{name}"} & changed:
+                found[name] = None if data[f"no_{name}"] else data[name]
+        return found
+
+    def agents(self) -> dict[str, str]:
+        """Of a valid form: player -> name of the stored agent that takes over."""
+        chosen = {name: self.cleaned_data[f"agent_{name}"] for name in self.players}
+        return {name: agent for name, agent in chosen.items() if agent}
+
+    def agent_fields(self) -> list[forms.BoundField]:
+        return [self[f"agent_{name}"] for name in self.players]
 
 
 class StopForm(Inputs):
     reason = forms.CharField(label="Reason, shown in the history", required=False, max_length=300)
+
+
+class PushForm(Inputs):
+    """Where to push a result. cleaned_data["target"]: name or address of a repository."""
+
+    remote = forms.ChoiceField(label="To", required=False)
+    address = forms.CharField(
+        label="Or another address",
+        required=False,
+        max_length=2_000,
+        widget=mono(),
+        help_text="A path or URL that git takes. It signs in as whoever runs Loopwatch.",
+    )
+
+    def __init__(self, *args: Any, remotes: Choices = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["remote"].choices = list(remotes)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        data["target"] = data.get("address", "").strip() or data.get("remote", "")
+        if not data["target"] and not self.errors:
+            self.add_error("address", "Say where to push.")
+        return data
+
+
+class MoveForm(Inputs):
+    """hosts: names of those that live."""
+
+    to = forms.ChoiceField(label="Host")
+
+    def __init__(self, *args: Any, hosts: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["to"].choices = [(name, name) for name in hosts]
 
 
 class AgentForm(Inputs):
@@ -154,8 +165,15 @@ class AgentForm(Inputs):
         widget=forms.RadioSelect,
         choices=(("stdin", "Standard input"), ("file", "A file, {prompt_file}")),
     )
-    wall_minutes = _number("Longest iteration", "minutes", 30, max_value=1440)
-    silence_minutes = _number("Longest silence", "minutes", 10, max_value=1440)
+    model = forms.CharField(
+        label="Model",
+        max_length=100,
+        required=False,
+        widget=mono(),
+        help_text="Its name in the price table. Without one, its calls are not priced.",
+    )
+    wall_minutes = number("Longest iteration", "minutes", 30, most=1440)
+    silence_minutes = number("Longest silence", "minutes", 10, most=1440)
 
     def clean_command(self) -> str:
         command = str(self.cleaned_data["command"])
@@ -172,6 +190,7 @@ class AgentForm(Inputs):
         return {
             "argv": self.argv,
             "prompt": self.cleaned_data["prompt"],
+            "model": self.cleaned_data["model"].strip(),
             "wall_seconds": self.cleaned_data["wall_minutes"] * 60,
             "silence_seconds": self.cleaned_data["silence_minutes"] * 60,
         }

@@ -7,11 +7,10 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from loops import clockwork
+from loops import hosts
 
 ENGINE_LATE_SECONDS = 10.0
 
@@ -21,8 +20,8 @@ ENGINE_LATE_SECONDS = 10.0
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:
     """{"status": "ok"|"degraded", "database": "ok"|"unreachable", "broker": "ok"|"unreachable",
-    "engine_age_seconds": seconds since the clock's last beat or null}; 200, or 503 if degraded."""
-    age = clockwork.age_seconds(timezone.now())
+    "engine_age_seconds": since this host's clock beat, or null}; 200, or 503 if degraded."""
+    age = hosts.age_seconds(settings.HOST)
     database, broker = _database_answers(), _broker_answers()
     is_well = database and broker and age is not None and age <= ENGINE_LATE_SECONDS
     words = {True: "ok", False: "unreachable"}
@@ -41,7 +40,7 @@ def health(request: HttpRequest) -> JsonResponse:
 @require_safe
 def engine(request: HttpRequest) -> JsonResponse:
     """{"seconds": since the clock's last beat, or null}: what pages show, asked by plain HTTP."""
-    age = clockwork.age_seconds(timezone.now())
+    age = hosts.age_seconds()
     return JsonResponse({"seconds": None if age is None else round(age, 1)})
 
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max, Q
 
-from loops import live
+from loops import hosts, live, moment
 from loops.engine.values import State
 from loops.models import Iteration, Session
 from tracker.models import Project
@@ -68,14 +68,15 @@ def _rows(now: datetime) -> tuple[dict[str, Hashable], dict[str, tuple[str, ...]
         rows[name], owners[name] = tuple(row), (name, live.ALL)
     sessions = Session.objects.filter(
         ~Q(state=State.ENDED.value) | Q(ended_at__gt=now - ENDED_FOR)
-    ).values_list("pk", "project_id", "state", "log_seq", "iteration_count", "not_before")
+    ).values_list("pk", "project_id", "host", "state", "log_seq", "iteration_count", "not_before")
+    lost = hosts.lost_names(moment.now())
     written = dict(
         Iteration.objects.filter(ended_at=None)
         .annotate(newest=Max("pieces__seq"))
         .values_list("session_id", "newest")
     )
-    for pk, project, *row in sessions:
+    for pk, project, host, *row in sessions:
         name = live.session_topic(pk)
-        rows[name] = (*row, written.get(pk))
+        rows[name] = (*row, written.get(pk), host, host in lost)
         owners[name] = (name, live.project_topic(project), live.ALL)
     return rows, owners

@@ -13,8 +13,8 @@ from typing import Any
 from loops import live
 from loops.engine import lifecycle
 from loops.engine.lifecycle import Move
-from loops.engine.values import EndReason, State
-from loops.models import LogEntry, Session, Transition
+from loops.engine.values import EndReason, Snapshot, State
+from loops.models import Iteration, LogEntry, Session, Transition
 from loops.signals import session_ended
 from tracker.errors import Conflict, NotFound
 from tracker.models import Project
@@ -73,9 +73,20 @@ def move(
 
 
 def end(
-    session: Session, event: Move, reason: EndReason, sentence: str, *, by: str, at: datetime
+    session: Session,
+    event: Move,
+    reason: EndReason,
+    sentence: str,
+    *,
+    by: str,
+    at: datetime,
+    result: Snapshot | None = None,
 ) -> None:
-    """End the session once and for all; the project is free for the next in line."""
+    """End the session once and for all; the project is free for the next in line.
+
+    result: the tree that it ends with; None = the one that stands.
+    """
+    tree = result or standing(session)
     move(
         session,
         event,
@@ -85,6 +96,8 @@ def end(
         end_reason=reason.value,
         end_sentence=sentence,
         ended_at=at,
+        result_rev=tree.rev,
+        result_head=tree.head,
         holds_project=False,
         not_before=None,
         held_until=None,
@@ -94,3 +107,10 @@ def end(
         fence=session.fence + 1,
     )
     session_ended.send(sender=Session, session=session, by=by)
+
+
+def standing(session: Session) -> Snapshot:
+    """The tree of the newest iteration that was recorded, else the base; ("", "") before it."""
+    recorded = Iteration.objects.filter(session=session.pk).exclude(rev="").order_by("-number")
+    newest = recorded.values_list("rev", "head").first()
+    return Snapshot(*(newest or (session.base_rev, session.base_head)))

@@ -112,8 +112,8 @@ def _limit_database_wait(seconds: float) -> None:
 def take(session_id: int) -> Lease | None:
     """Take the lease if the session can move now and nobody holds it; None otherwise.
 
-    A first claim also takes the project, in the order in which sessions were queued. A duplicate
-    or late message ends here.
+    A first claim also takes the project, in the order in which sessions were queued, and keeps the
+    session on this host, where its clone will be. A duplicate or late message ends here.
     """
     with transaction.atomic():
         _project, session = journal.lock(session_id)
@@ -129,6 +129,8 @@ def take(session_id: int) -> Lease | None:
             lease_until=now + timedelta(seconds=lease_seconds()),
             not_before=None,
             held_until=None,
+            host=settings.HOST,
+            turn_at=now,
         )
     return Lease(session_id, fence)
 
@@ -141,11 +143,14 @@ class Inheritance:
     process: dict[str, Any] | None
 
 
-def take_over(session_id: int) -> Inheritance | None:
-    """Take the lease from a holder that is dead, or whose time is over; None if it is neither."""
+def take_over(session_id: int, host: str = "") -> Inheritance | None:
+    """Take the lease from a holder that is dead, or whose time is over; None if it is neither, and
+    when the session is not `host`'s (any more). host: this one by default."""
     with transaction.atomic():
         _project, session = journal.lock(session_id)
         now = moment.now()
+        if session.host not in ("", host or settings.HOST):
+            return None
         if not is_lost(session.lease_owner, session.lease_until, now):
             return None
         fence = session.fence + 1
@@ -165,7 +170,8 @@ def is_lost(holder: dict[str, Any] | None, until: datetime | None, now: datetime
 def _may_run(session: Session, now: datetime) -> bool:
     movable = session.state in (State.QUEUED.value, State.RUNNING.value, State.PAUSING.value)
     waits = session.not_before is not None and session.not_before > now
-    if not movable or session.lease_until is not None or waits:
+    is_elsewhere = session.host not in ("", settings.HOST)
+    if not movable or session.lease_until is not None or waits or is_elsewhere:
         return False
     if session.holds_project:
         return True

@@ -31,7 +31,7 @@ ALL = "all"  # pages that list things
 ENGINE = "engine"  # the clock's sign of life; goes to every page
 
 # Names of parts as in the templates (data-part); a page fetches those that it shows.
-STATE = ("status", "actions", "notice", "before", "index")
+STATE = ("status", "actions", "notice", "deliver", "lineage", "before", "index")
 STEP = (*STATE, "timeline", "rows", "iteration", "why", "limits", "edits", "cost")
 TRACKER = ("why", "edits", "timeline", "notice", "board", "entry", "list", "index")
 QUESTIONS = ("notice", "status", "queue", "evidence", "index")

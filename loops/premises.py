@@ -43,6 +43,15 @@ def check_folder(data: Path) -> None:
         raise unwritable(data, fault) from fault
 
 
+def check_store(url: str) -> None:
+    """Refuses a folder for other hosts' snapshots that is not there: on a disk that is not mounted
+    they would reach nobody."""
+    if os.path.isabs(url) and not os.path.isdir(url):
+        raise BadSetting(
+            f"LOOPWATCH_STORE_URL names the folder {url}, which is not there; make or mount it."
+        )
+
+
 def network_type(folder: Path, mounts: str) -> str:
     """The type of the network file system that holds the folder, else "". mounts: /proc/mounts;
     of equal mount points the last one lies on top."""

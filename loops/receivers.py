@@ -1,19 +1,22 @@
-"""What the tracker said, heard inside the write's transaction: human events and blocked entries."""
+"""What the tracker said, heard inside the write's transaction: human events and blocked entries.
+And what follows from a session's end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.dispatch import receiver
 
-from loops import journal, live, moment
+from loops import journal, landing, live, moment
 from loops.engine import controllers
 from loops.engine.values import HumanEvent, Kind, State
 from loops.models import Iteration, Session
 from loops.questions import Question, artefact
 from loops.sight import scope_of
-from loops.signals import matter_settled, session_blocked
+from loops.signals import matter_settled, session_blocked, session_ended
 from tracker import signals
 from tracker.engine.rules import Verb
 from tracker.models import Bug, Project, Requirement
@@ -84,3 +87,9 @@ def _ask_aside(session: Session, bug: Bug) -> None:
         artefact=artefact(session, last.rev if last else ""),
     )
     session_blocked.send(sender=Session, session=session, questions=(question,))
+
+
+@receiver(session_ended)
+def land_result(session: Session, **_: Any) -> None:
+    """Git work waits for the commit. A process that dies before it leaves it to the delivery."""
+    transaction.on_commit(partial(landing.land_quietly, session.pk))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from loops import deliveries, landing
 from loops.engine.values import State
-from loops.models import Iteration, Session
+from loops.models import Delivery, Iteration, Session
+from loops.reading import whereabouts
+from loops.reading.reading import Reading
+from loops.reading.waiting import waits
 from loops.sight import scope_of
 from loops.snapshots import Fold
 from tracker.facts import facts
 
 
 def line(session: Session) -> dict[str, Any]:
-    """One row of a list; whoever knows the escalations adds `waiting_for`."""
+    """One row of a list; whoever knows the escalations adds `waiting_for`. waits_for: why it does
+    not run this moment though it could, else null."""
     return {
         "id": session.pk,
         "project": session.project.name,
@@ -20,17 +25,27 @@ def line(session: Session) -> dict[str, Any]:
         "state": session.state,
         "end_reason": session.end_reason,
         "waiting_for": [],
+        "waits_for": waits(session),
+        "host": session.host,
         "iteration_count": session.iteration_count,
     }
 
 
 def whole(session: Session) -> dict[str, Any]:
-    """The row and what the log says. Raises LogUnusable when it says nothing."""
+    """The row and what the log says; raises LogUnusable when it says nothing.
+
+    snapshot_elsewhere: number of the iteration whose tree other hosts reach, 0 for the base.
+    host_lost: a sentence, "" while the host lives.
+    """
     detail = line(session) | {
         "goal": session.goal,
         "end_sentence": session.end_sentence,
         "held_until": _iso(session.held_until),
         "branch": f"loopwatch/{session.ref}",
+        "result": _result(session),
+        "deliveries": [delivery(row) for row in deliveries.made(session)],
+        "snapshot_elsewhere": session.kept["iteration"] if session.kept else None,
+        "host_lost": whereabouts.lost_sentence(Reading(session)),
         "iterations": [_iteration(row) for row in session.iterations.order_by("number")],
     }
     if session.state == State.DRAFT.value:
@@ -64,6 +79,31 @@ def why_not_done(session: Session, fold: Fold) -> list[dict[str, str]]:
         blocked=now.blocked,
     )
     return [{"rule": why.rule, "text": why.text} for why in reasons]
+
+
+def _result(session: Session) -> dict[str, Any] | None:
+    """What an ended session leaves; None before, and where it ended before anything ran."""
+    if not session.result_rev:
+        return None
+    return {
+        "commit": landing.commit_of(session) or None,
+        "rev": session.result_rev,
+        "label": deliveries.label(session),
+        "not_delivered_because": deliveries.why_not(session) or None,
+    }
+
+
+def delivery(row: Delivery) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "kind": row.kind,
+        "target": row.target,
+        "commit": row.commit or None,
+        "ok": row.ok,
+        "said": row.said,
+        "by": str(row.by),
+        "at": _iso(row.at),
+    }
 
 
 def _iteration(row: Iteration) -> dict[str, Any]:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+from django.conf import settings
 
-from loops import leases, moment, runner, uptake, wake
+from loops import afar, hosts, leases, moment, moving, runner, turns, uptake, wake
 from loops.engine.values import State
 from loops.models import Answer, Session
 
-MOVABLE = (State.QUEUED.value, State.RUNNING.value, State.PAUSING.value)
-
 
 def sweep(equip: runner.Equip) -> None:
-    """One pass over the database; every part is safe to repeat and to run in two clocks at once."""
+    """One pass over the database; every part is safe to repeat and to run in two clocks at once.
+    A session whose clone is on another host is that host's, as long as it lives."""
+    hosts.end_leftovers()
     for session_id in _lost():
         runner.recover(session_id, equip)
     for session_id in Answer.objects.filter(taken_at=None).values_list("session", flat=True):
         uptake.take_up(session_id)
     for session_id in _stopping():
         uptake.end_stopped(session_id)
-    for session_id in _movable():
+    for host in hosts.lost_names(moment.now()) - {settings.HOST}:
+        _see_to(host)
+    for session_id in turns.in_line():
         wake.wake(session_id)
 
 
-def _lost() -> list[int]:
-    now = moment.now()
-    held = Session.objects.exclude(lease_until=None).values_list("pk", "lease_owner", "lease_until")
-    return [pk for pk, owner, until in held if leases.is_lost(owner, until, now)]
+def _lost(host: str = "", **which: str) -> list[int]:
+    """Sessions of the host (this one by default) whose lease is lost."""
+    now, whose = moment.now(), ("", host or settings.HOST)
+    held = Session.objects.exclude(lease_until=None).filter(host__in=whose, **which)
+    rows = held.values_list("pk", "lease_owner", "lease_until")
+    return [pk for pk, owner, until in rows if leases.is_lost(owner, until, now)]
 
 
 def _stopping() -> list[int]:
@@ -34,18 +38,9 @@ def _stopping() -> list[int]:
     return list(stopping.values_list("pk", flat=True))
 
 
-def _movable() -> list[int]:
-    """Sessions that no one holds and nothing keeps back; a project's first queued one."""
-    ready = (
-        Session.objects.filter(state__in=MOVABLE, lease_until=None)
-        .filter(Q(not_before=None) | Q(not_before__lte=moment.now()))
-        .order_by("pk")
-        .values_list("pk", "project_id", "holds_project")
-    )
-    taken = set(Session.objects.filter(holds_project=True).values_list("project_id", flat=True))
-    chosen: list[int] = []
-    for pk, project, holds in ready:
-        if holds or project not in taken:
-            chosen.append(pk)
-            taken.add(project)
-    return chosen
+def _see_to(host: str) -> None:
+    """Of a silent host: a stop needs no clone to come to its end; the rest waits for the host or
+    for a person, unless the installation says that it goes on here."""
+    for session_id in _lost(host, state=State.STOPPING.value):
+        runner.recover(session_id, afar.equip, host=host)
+    moving.move_what_waited_too_long(host)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from django.db import DatabaseError, transaction
 
-from loops import journal, leases, moment
+from loops import journal, leases, moment, turns
 from loops.agents import tree
 from loops.agents.base import ProcessIdentity
 from loops.drive import Drive
@@ -38,8 +38,22 @@ def advance(
     or that is over, is left alone (False). iterations: an upper bound, for tests.
     """
     lease = leases.take(session_id)
-    if lease is None:
-        return False
+    return lease is not None and _use(lease, equip, iterations=iterations, seconds=seconds)
+
+
+def take_turn(equip: Equip) -> int | None:
+    """A slot is free on this host: a slice for whoever has waited longest, whichever session the
+    message was about. Returns that session if there is more to do for it at once."""
+    for session_id in turns.in_line():
+        lease = leases.take(session_id)
+        if lease is not None:
+            more = _use(lease, equip, iterations=None, seconds=SLICE_SECONDS)
+            return session_id if more else None
+    return None
+
+
+def _use(lease: Lease, equip: Equip, *, iterations: int | None, seconds: float) -> bool:
+    session_id = lease.session_id
     point("taken")
     more = False
     try:
@@ -58,10 +72,11 @@ def advance(
     return more
 
 
-def recover(session_id: int, equip: Equip) -> bool:
+def recover(session_id: int, equip: Equip, *, host: str = "") -> bool:
     """Close what a lost worker left: kill its tree, record the step as INTERRUPTED, go where the
-    rules say. Returns False when nothing was lost. Runs in the clock, so it needs no slot."""
-    inherited = leases.take_over(session_id)
+    rules say. Returns False when nothing was lost. Runs in the clock, so it needs no slot. host:
+    whose session it has to be; this host's by default."""
+    inherited = leases.take_over(session_id, host)
     if inherited is None:
         return False
     if inherited.process is not None:

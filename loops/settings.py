@@ -14,6 +14,10 @@ _TOP = _SHIPPED if _SHIPPED.is_dir() else _PACKAGE.parent
 DATA = environment.data_folder()
 SECRET_KEY = environment.key(DATA, "django")
 SECRETS_KEY = environment.key(DATA, "secrets")  # Fernet: encrypts agents' credentials, nothing else
+HOST = environment.host_name()
+STORE_URL = environment.store_url()  # "": snapshots stay on this host
+# Minutes after which a session of a dead host goes on elsewhere by itself; 0: a person moves it.
+MOVE_AFTER = environment.whole_number("LOOPWATCH_MOVE_AFTER", 0, least=0, most=100_000)
 SLOTS = environment.whole_number("LOOPWATCH_SLOTS", 2, most=64)
 LEASE_SECONDS = environment.whole_number("LOOPWATCH_LEASE_SECONDS", 15, least=3, most=3600)
 LOG_FILE = DATA / "logs" / "loopwatch.log"
@@ -133,7 +137,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_step": 0.2,
     "interval_max": 0.4,
 }
-CELERY_TASK_QUEUES = (Queue("iterations"), Queue("pages"))
+# A session that has a clone on a host is woken through that host's own queue (loops.wake).
+CELERY_TASK_QUEUES = (Queue("iterations"), Queue(f"iterations.{HOST}"), Queue("pages"))
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_DEFAULT_QUEUE = "iterations"
 CELERY_TASK_ROUTES = {"escalations.tasks.*": {"queue": "pages"}}

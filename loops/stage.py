@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
-from loops import configuration, repair, secrets
+from loops import configuration, keeping, repair, secrets
 from loops.agents.base import Call, Control, Places, Reply
 from loops.agents.command import CommandAgent, Prompt
 from loops.agents.confine import confine
@@ -63,9 +63,16 @@ class Folders:
             home=self.root / "home" / player,
             tmp=self.root / "tmp" / player,
             socket_dir=socket_dir,
-            hidden=(Path(settings.DATA),),
+            hidden=hidden_folders(),
             readable=(self.root / "bin", PACKAGES),
         )
+
+
+def hidden_folders() -> tuple[Path, ...]:
+    """What no agent may see: the data folder, and what other hosts reach of every project."""
+    shared = settings.STORE_URL
+    data = Path(settings.DATA)
+    return (data, Path(shared)) if os.path.isabs(shared) else (data,)
 
 
 def confine_here(
@@ -77,14 +84,19 @@ def confine_here(
     network: bool,
 ) -> list[str]:
     """Like an agent: the data folder is hidden but for what is named."""
-    hidden = [Path(settings.DATA)]
     return confine(
-        argv, cwd=cwd, writable=writable, readable=readable, hidden=hidden, network=network
+        argv,
+        cwd=cwd,
+        writable=writable,
+        readable=readable,
+        hidden=hidden_folders(),
+        network=network,
     )
 
 
 def workspace_of(session: Session) -> Workspace:
     project, folders = session.project, Folders.of(session)
+    is_fork = session.forked_from_id is not None
     return Workspace(
         folders.store,
         folders.clone,
@@ -94,7 +106,19 @@ def workspace_of(session: Session) -> Workspace:
         tuple(project.extra_paths),
         tuple(project.accepted_leftovers),
         confine=confine_here,
+        base=session.base_head if is_fork else "",
+        tree=session.base_rev if is_fork else "",
     )
+
+
+def lacks(session: Session, rev: str, head: str) -> str:
+    """A sentence if a recorded tree of the session cannot be gone on from, else ""."""
+    if not Folders.of(session).store.is_dir():
+        return "The project's store of recorded trees is not there."
+    try:
+        return workspace_of(session).lacks(rev, head)
+    except Unusable as fault:
+        return str(fault)
 
 
 def preflight(project: Project, *, scratch: str) -> dict[str, Any]:
@@ -125,6 +149,7 @@ class Stage:
         self.config = configuration.parse(session.config)
         self.folders = Folders.of(session)
         self.workspace = workspace_of(session)
+        self._keeper = keeping.Keeper(session, self.workspace)
         self._lock: int | None = None
         self._socket_dir: Path | None = None
         self._token = ""
@@ -133,6 +158,7 @@ class Stage:
     def open(self) -> Base:
         self.folders.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._take_lock()
+        self._move_in()
         base = self.workspace.open()
         install(self.folders.root / "bin")
         if self.config.done_mode != DoneMode.AGENT.value:
@@ -154,6 +180,35 @@ class Stage:
                 if time.monotonic() > deadline:
                     raise LeaseLost from None
                 time.sleep(0.05)
+
+    def _move_in(self) -> None:
+        """A session that came from another host gets a clone here; what an earlier stay left is
+        set aside, for it is older."""
+        stay = self.folders.root / "stay"
+        arrived = stay.read_text() if stay.exists() else "0"
+        if arrived == str(self.session.host_moves):
+            return
+        aside = self.folders.root / f"left-{arrived}"
+        for name in ("clone", "engine", "prepare", "script"):
+            if (self.folders.root / name).exists():
+                aside.mkdir(exist_ok=True)
+                shutil.rmtree(aside / name, ignore_errors=True)
+                (self.folders.root / name).rename(aside / name)
+        keeping.bring(self.session, self.workspace)
+        if self.session.base_rev and self.config.done_mode != DoneMode.AGENT.value:
+            self._keep_first_script()
+        stay.write_text(str(self.session.host_moves))
+
+    def _keep_first_script(self) -> None:
+        """From the base, as at the start: agents may have changed it since."""
+        script, first = self._script(), self.folders.root / "first"
+        shutil.rmtree(first, ignore_errors=True)
+        self.workspace.lay_out(self.session.base_rev, script.words(), first)
+        script.keep(first / self.session.project.subpath)
+        shutil.rmtree(first, ignore_errors=True)
+
+    def keep(self, number: int) -> None:
+        self._keeper.keep(number)
 
     def _prepare(self) -> None:
         ran = self.workspace.prepare(self.session.project.prepare, PREPARE_SECONDS)

@@ -1,8 +1,7 @@
 """The tree that an attempt starts from (RULES 2): put into the clone between claim and call.
 
 The row says `goes_to` until it stands there. A process that is lost in between leaves a claim whose
-agent never ran: whoever settles it finishes the way first, so that a half-made tree is never taken
-for something that an agent left.
+agent never ran: a half-made tree is never taken for something that an agent left.
 """
 
 from __future__ import annotations

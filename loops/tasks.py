@@ -8,5 +8,7 @@ from loops import runner, stage, wake
 @shared_task(name="loops.tasks.run_session", queue="iterations")
 def run_session(session_id: int) -> None:
     wake.woken(session_id)
-    if runner.advance(session_id, stage.equip):
-        wake.wake(session_id)
+    more = runner.take_turn(stage.equip)
+    if more is not None:
+        wake.wake(more)
+    wake.forward(session_id)

@@ -35,6 +35,7 @@ def take_up(session_id: int) -> bool:
                 directive.sentence,
                 by=journal.ENGINE,
                 at=at,
+                result=directive.result,
             )
         else:
             journal.move(session, Move.TAKEN_UP, by=journal.ENGINE, at=at)

@@ -4,7 +4,18 @@ from django.urls import include, path
 
 from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import engine, health
-from loops.views import agents, login, new_session, output, steering
+from loops.views import (
+    agents,
+    compare,
+    deliver,
+    forking,
+    history,
+    login,
+    new_session,
+    output,
+    session_templates,
+    steering,
+)
 
 handler404 = "loops.refusals.no_page"
 handler400 = "loops.refusals.no_sense"
@@ -21,7 +32,24 @@ urlpatterns = [
     path("agents/new/", agents.new_agent, name="new_agent"),
     path("sessions/new/", new_session.new_session, name="new_session"),
     path("sessions/new/preview/", new_session.preview, name="preview_session"),
+    path("sessions/compare/", compare.compare, name="compare"),
+    path("sessions/<id:session>/history/", history.history, name="history"),
+    path("sessions/<id:session>/replay/", history.replay, name="replay"),
+    path("sessions/<id:session>/export/", history.export, name="export"),
+    path("sessions/<id:session>/fork/", forking.fork, name="fork"),
+    path("sessions/<id:session>/fork/before/", forking.before, name="fork_before"),
+    path("sessions/new/dry-run/", new_session.dry_run, name="dry_run"),
+    path("sessions/templates/", new_session.save_template, name="save_template"),
+    path(
+        "sessions/templates/<id:template>/delete/",
+        session_templates.delete,
+        name="delete_template",
+    ),
     path("sessions/<id:session>/stop/", steering.stop, name="stop"),
+    path("sessions/<id:session>/deliver/push/", deliver.push, name="push"),
+    path("sessions/<id:session>/deliver/pull-request/", deliver.request, name="pull_request"),
+    path("sessions/<id:session>/deliver/patch/", deliver.patch, name="patch"),
+    path("sessions/<id:session>/move/", steering.move, name="move"),
     *(
         path(f"sessions/<id:session>/{verb}/", steering.steer, {"verb": verb}, name=verb)
         for verb in steering.VERBS

@@ -20,6 +20,9 @@ for _name in (
     "LOOPWATCH_LEASE_SECONDS",
     "LOOPWATCH_ALLOWED_HOSTS",
     "LOOPWATCH_URL",
+    "LOOPWATCH_HOST",
+    "LOOPWATCH_STORE_URL",
+    "LOOPWATCH_MOVE_AFTER",
 ):
     os.environ.pop(_name, None)
 

@@ -246,6 +246,14 @@ class ProjectForm(Inputs):
         widget=mono(),
         help_text="For example: pytest -q",
     )
+    pull_request = forms.CharField(
+        label="Pull request",
+        required=False,
+        max_length=10_000,
+        widget=mono(),
+        help_text="Run only when a person says so, on an ended session's branch. Filled in: "
+        "{branch} {base} {title}.",
+    )
     accepted_leftovers = forms.CharField(
         label="Files that checks leave behind",
         required=False,

@@ -18,6 +18,7 @@ def project_record(project: Project) -> dict[str, Any]:
         "extra_paths": project.extra_paths,
         "prepare": project.prepare,
         "check_command": project.check_command,
+        "pull_request": project.pull_request,
         "accepted_leftovers": project.accepted_leftovers,
         "has_advisory_marks": project.has_advisory_marks,
         "created_at": moment(project.created_at),

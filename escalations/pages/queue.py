@@ -47,7 +47,8 @@ class QueuePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A decision offered for this kind (RULES 6). why: what it will do to the loop.
+    """A decision offered for this kind (RULES 6). why: what it will do to the loop. page: where it
+    is made, if on a page of its own.
 
     button: the words of the one button when it is chosen; in them "{}" stands for the number typed.
     button_none: its words when that number is 0. growth: how far the bound grows with it.
@@ -61,6 +62,7 @@ class Option:
     reason_not: str = ""
     growth: str = ""
     button_none: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,8 @@ def options(escalation: Escalation, reading: Reading, *, is_shown: bool) -> tupl
 
 def _option(escalation: Escalation, choice: Choice, reading: Reading, *, is_shown: bool) -> Option:
     ref = f"S-{escalation.session_id}"
-    reason_not = _UNSEEN if choice is Choice.APPROVE and not is_shown else ""
+    needs_result = choice in (Choice.APPROVE, Choice.EDIT)
+    page = f"/queue/{escalation.pk}/edit/" if choice is Choice.EDIT else ""
     role, _, name = gate_of(escalation, reading).partition(" ")
     gate = words.gate_words(choice, f"{role} {name}".rstrip()) if role else ""
     button = words.button(choice, ref, has_amount=_limit(escalation) != "")
@@ -47,7 +48,8 @@ def _option(escalation: Escalation, choice: Choice, reading: Reading, *, is_show
         why=questions.effect(Kind(escalation.kind), choice, Pattern(escalation.session.pattern)),
         button=words.gate_words(choice, role) if gate else button,
         key=words.KEYS.get(choice, ""),
-        reason_not=reason_not,
+        reason_not=_UNSEEN if needs_result and not is_shown else "",
+        page=page,
         growth=growth(escalation, choice, reading),
         button_none=f"Reject, end {ref} as exhausted" if choice is Choice.REJECT else "",
     )

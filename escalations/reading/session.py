@@ -11,9 +11,11 @@ from escalations.reading import queue, words
 from loops.engine.values import EndReason, State
 from loops.models import Iteration
 from loops.pages.session import IterationPart, NoticePart, SessionPage, Tab
-from loops.reading import head, iterations, links
+from loops.reading import head, iterations, links, whereabouts
 from loops.reading.budgets import cost_part, limits_part
+from loops.reading.deliver import deliver_part, handed_over
 from loops.reading.edits import edits_part
+from loops.reading.forking import lineage_part
 from loops.reading.iteration import iteration_part
 from loops.reading.proof import why_part
 from loops.reading.reading import Reading
@@ -88,7 +90,7 @@ def notice(reading: Reading) -> NoticePart | None:
         return NoticePart(tone=tone, icon=icon, text=_ending(reading), more=_what_is_left(reading))
     if reading.state is State.DRAFT:
         return _draft_notice(reading)
-    return None
+    return whereabouts.notice(reading)
 
 
 def _ending(reading: Reading) -> str:
@@ -102,9 +104,11 @@ def _ending(reading: Reading) -> str:
 def _what_is_left(reading: Reading) -> str:
     if not reading.iterations:
         return "Nothing has run, so nothing was changed."
-    return (
-        f"The branch loopwatch/{reading.session.ref} is in the project's store. Nothing was pushed."
+    branch = f"The branch loopwatch/{reading.session.ref} is in the project's store."
+    unproved = (
+        " The verifiers could not run on the edit." if reading.end is EndReason.HUMAN_EDITED else ""
     )
+    return f"{branch}{unproved} {handed_over(reading)}"
 
 
 def _draft_notice(reading: Reading) -> NoticePart:
@@ -127,10 +131,15 @@ PARTS: Mapping[str, tuple[str, Callable[[Reading, View], Any]]] = {
         lambda reading, view: head.actions_part(reading, may_steer=view.may_steer),
     ),
     "notice": ("loops/_notice.html", lambda reading, view: notice(reading)),
+    "lineage": ("loops/_lineage.html", lambda reading, view: lineage_part(reading)),
     "timeline": ("loops/_timeline.html", lambda reading, view: timeline_part(reading)),
     "rows": ("loops/_iteration_rows.html", _rows),
     "iteration": ("loops/_iteration.html", _iteration),
     "why": ("loops/_why_not_done.html", lambda reading, view: why_part(reading)),
+    "deliver": (
+        "loops/_deliver.html",
+        lambda reading, view: deliver_part(reading, may_steer=view.may_steer),
+    ),
     "limits": ("loops/_limits.html", lambda reading, view: limits_part(reading)),
     "edits": ("loops/_spec_edits.html", lambda reading, view: edits_part(reading)),
     "cost": ("loops/_cost.html", lambda reading, view: cost_part(reading)),

@@ -42,6 +42,7 @@ CHOICES = {
 }
 _BUTTONS = {
     Choice.APPROVE: "Approve, end {ref}",
+    Choice.EDIT: "Open the editor",
     Choice.REJECT: "Reject, allow {{}} more",
     Choice.REPLAN: "Replan, resume {ref}",
     Choice.REASSIGN: "Reassign, resume {ref}",

@@ -14,6 +14,7 @@ from escalations.models import Escalation, Status
 from escalations.pages.queue import QueuePage
 from escalations.reading import decision, question, queue
 from loops import live
+from loops.engine.values import Choice
 from loops.reading import asked
 from loops.reading.reading import Reading
 from tracker.access import Right, acting, guarded, may, visible_projects
@@ -75,6 +76,8 @@ def decide(request: HttpRequest, escalation: Escalation) -> HttpResponse:
     form = _posted(request, escalation, reading)
     if not form.is_valid() or decision.refuse_mixed_up(form, reading.facts):
         return _page(request, escalation, form=form, status=422)
+    if form.cleaned_data["choice"] is Choice.EDIT:
+        return redirect(f"{queue.HREF}{escalation.pk}/edit/")
     word = decision.word_of(form.cleaned_data | _seen_by(request, escalation))
     try:
         services.decide(escalation, word, acting(request.user))

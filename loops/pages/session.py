@@ -12,6 +12,7 @@ from typing import Literal
 
 from django.forms import BaseForm
 
+from loops.pages.forking import LineagePart
 from loops.pages.judging import Matrix, PlanPart, StandingPart, VerdictPart
 from loops.pages.limits import LimitsPart
 from loops.pages.output import DiffPart, FilesPart, LogPart, PromptPart
@@ -81,12 +82,25 @@ class StopStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveStep:
+    """The second step before a session goes on on another host."""
+
+    post: str
+    question: str
+    sentence: str
+    form: BaseForm
+    button: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActionsPart:
-    """commands: what the state allows now (pause, resume, step). stop: None when it has ended."""
+    """commands: what the state allows now (pause, resume, step). stop: None when it has ended.
+    move: None while it has to stay on its host."""
 
     commands: tuple[Command, ...] = ()
     links: tuple[Act, ...] = ()
     stop: StopStep | None = None
+    move: MoveStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +122,13 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationRowsPart:
-    """Newest first. older: link to the page of older rows, or ""."""
+    """Newest first. older: link to the page of older rows, or "". history: the state at each."""
 
     rows: tuple[IterationRow, ...]
     done: int
     most: int
     older: str = ""
+    history: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +148,7 @@ class IterationPart:
 
     is_live: it runs now and its output arrives. follows: the tab changes while the session runs,
     though the iteration is over. newest: link back to the live iteration when another one is
-    pinned. name: which worker or verifier it was.
+    pinned. then: the state after it, once it has ended. name: which worker or verifier it was.
     """
 
     number: int
@@ -150,6 +165,7 @@ class IterationPart:
     started_at: datetime | None = None
     is_live: bool = False
     newest: Link | None = None
+    then: Link | None = None
     log: LogPart | None = None
     diff: DiffPart | None = None
     prompt: PromptPart | None = None
@@ -215,10 +231,49 @@ class CostPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryRow:
+    """One try to hand the result over. said: words of the remote or of the command."""
+
+    chip: Chip
+    text: str
+    fact: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushStep:
+    """The second step before a push, naming the object."""
+
+    post: str
+    question: str
+    sentence: str
+    form: BaseForm
+    button: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliverPart:
+    """Handing over what an ended session leaves. label: what it is worth ("Proved."). command: the
+    stored pull-request command, "" = none. reason_not: why nothing can be delivered. push,
+    pull_request, patch: None for who may only look."""
+
+    branch: str
+    commit: str
+    label: str
+    reason_not: str = ""
+    command: str = ""
+    push: PushStep | None = None
+    pull_request: Command | None = None
+    patch: Command | None = None
+    rows: tuple[DeliveryRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPage:
     """parts_url: base of the parts; a part is served alone at parts_url + name + "/".
 
-    iteration: None before the first claim. timeline: None while nothing has run.
+    iteration: None before the first claim. timeline: None while nothing has run. deliver: None
+    until it has ended.
     """
 
     status: StatusPart
@@ -232,6 +287,8 @@ class SessionPage:
     notice: NoticePart | None = None
     timeline: Timeline | None = None
     iteration: IterationPart | None = None
+    lineage: LineagePart | None = None
+    deliver: DeliverPart | None = None
 
 
 # Name of a part -> its template. A part is served alone with {name: getattr(page, name)} and its
@@ -240,10 +297,12 @@ PARTS = {
     "status": "loops/_status.html",
     "actions": "loops/_actions.html",
     "notice": "loops/_notice.html",
+    "lineage": "loops/_lineage.html",
     "timeline": "loops/_timeline.html",
     "rows": "loops/_iteration_rows.html",
     "iteration": "loops/_iteration.html",
     "why": "loops/_why_not_done.html",
+    "deliver": "loops/_deliver.html",
     "limits": "loops/_limits.html",
     "edits": "loops/_spec_edits.html",
     "cost": "loops/_cost.html",

@@ -9,7 +9,6 @@ from loops.engine import controllers
 from loops.engine.contracts import Report
 from loops.engine.values import (
     Evidence,
-    Forked,
     Outcome,
     Pattern,
     Recorded,
@@ -17,9 +16,8 @@ from loops.engine.values import (
     Verdict,
     Verifier,
 )
-from loops.models import LogEntry, Session
+from loops.models import Session
 
-_KINDS = ("recorded", "forked")
 _MAKERS = (Role.WORKER, Role.MAKER)
 
 
@@ -48,7 +46,7 @@ def attempts_of(session: Session) -> tuple[Attempt, ...]:
     """In order. What a fork took along from its parent counts as none of its own."""
     if session.pattern == Pattern.SINGLE_THREAD.value:
         return ()
-    rows = LogEntry.objects.filter(session=session, kind__in=_KINDS).order_by("seq")
+    rows = session.own_log.filter(kind="recorded").order_by("seq")
     told = rows.values_list("seq", "kind", "payload").iterator(500)
     return tuple(_told(controllers.entry_from_json(*row) for row in told))
 
@@ -56,9 +54,7 @@ def attempts_of(session: Session) -> tuple[Attempt, ...]:
 def _told(entries: Iterable[object]) -> list[Attempt]:
     found: list[Attempt] = []
     for entry in entries:
-        if isinstance(entry, Forked):
-            found = []
-        elif isinstance(entry, Recorded):
+        if isinstance(entry, Recorded):
             _add(found, entry)
     return found
 

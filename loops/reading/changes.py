@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from django.conf import settings
+
 from loops import stage
 from loops.models import Iteration, Session
 from loops.pages.output import DiffFile, DiffPart, FileRow, FilesPart, diff_files
@@ -16,7 +18,12 @@ LONGEST_DIFF = 400_000  # characters
 MOST_ROWS = 4_000
 MINUS = "\N{MINUS SIGN}"
 
-_CHANGED = Chip("run", "pencil", "Changed")
+_CHIPS = {
+    "changed": Chip("run", "pencil", "Changed"),
+    "new": Chip("run", "plus", "New"),
+    "deleted": Chip("run", "x", "Deleted"),
+    "renamed": Chip("run", "pencil", "Renamed"),
+}
 _ASIDE = Chip("warn", "undo", "Kept aside")
 _LOOSE = Chip("warn", "warn", "Not committed")
 
@@ -51,7 +58,9 @@ def _text(session_id: int, old: str, new: str) -> tuple[str, bool]:
     """Trees never change, so neither does their difference. A failure is not remembered."""
     session = Session.objects.select_related("project").get(pk=session_id)
     if not stage.Folders.of(session).store.is_dir():
-        raise Unusable("The session's trees are not there, so its changes cannot be shown.")
+        where = session.host if session.host not in ("", settings.HOST) else ""
+        there = f"on host {where}" if where else "not there"
+        raise Unusable(f"The session's trees are {there}, so its changes cannot be shown here.")
     text = stage.workspace_of(session).diff(old, new)
     return text[:LONGEST_DIFF], len(text) > LONGEST_DIFF
 
@@ -72,9 +81,7 @@ def files_part(reading: Reading, iteration: Iteration, diff: DiffPart) -> FilesP
     """Changed files, files that left the tree, files that no commit holds."""
     evidence = reading.evidence(iteration.number)
     rows = [
-        FileRow(
-            path=file.path, chip=_CHANGED, sub=f"+{file.added} {MINUS}{file.removed}, in the tree"
-        )
+        FileRow(path=file.path, chip=_CHIPS[file.change], sub=_in_words(file))
         for file in diff.files
     ]
     rows += [
@@ -85,6 +92,13 @@ def files_part(reading: Reading, iteration: Iteration, diff: DiffPart) -> FilesP
              for path in evidence.get("uncommitted", ())]  # fmt: skip
     notes = (diff.note, *evidence.get("notes", ()))
     return FilesPart(rows=tuple(rows), note=" ".join(filter(None, notes)))
+
+
+def _in_words(file: DiffFile) -> str:
+    where = "out of the tree" if file.change == "deleted" else "in the tree"
+    if file.is_binary:
+        return f"Binary, {where}"
+    return f"+{file.added} {MINUS}{file.removed}, {where}"
 
 
 def _aside(iteration: Iteration) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from loops.engine.values import Pattern
-from loops.models import Iteration, LogEntry
+from loops.models import Iteration
 from loops.pages.session import SpecEdit, SpecEditsPart
 from loops.reading import links
 from loops.reading.reading import Reading
@@ -34,9 +34,9 @@ def edits_part(reading: Reading) -> SpecEditsPart:
 
 def _requirements(reading: Reading) -> list[tuple[datetime, SpecEdit]]:
     """One edit per log entry; the version is the newest that was there when it was written."""
-    entries = LogEntry.objects.filter(
-        session=reading.session, kind="human_event", payload__what=_EDITED
-    ).order_by("-seq")[:MOST]
+    entries = reading.session.own_log.filter(kind="human_event", payload__what=_EDITED).order_by(
+        "-seq"
+    )[:MOST]
     found = []
     for entry in entries:
         key = entry.payload["key"]

@@ -9,11 +9,11 @@ from datetime import timedelta
 from loops.agents.confine import Confinement, confinement
 from loops.engine.lifecycle import By, Move, moves
 from loops.engine.values import Pattern, State
-from loops.forms import StopForm
+from loops.forms import MoveForm, StopForm
 from loops.models import Session
-from loops.pages.session import ActionsPart, Command, StatusPart, StopStep
+from loops.pages.session import ActionsPart, Command, MoveStep, StatusPart, StopStep
 from loops.pages.states import PATTERN_NAMES, role_word, state_chip
-from loops.reading import links
+from loops.reading import links, whereabouts
 from loops.reading.reading import Reading
 from loops.reading.waiting import ahead_of, waits_for
 from tracker.errors import Invalid
@@ -84,6 +84,8 @@ def _is_lost(reading: Reading) -> bool:
 def _evidence(reading: Reading) -> str:
     """What the state rests on; "" where the age of the newest output says it."""
     if reading.state in (State.RUNNING, State.PAUSING):
+        if whereabouts.is_lost(reading.session):
+            return waits_for(reading)
         if _is_lost(reading):
             return "Its worker is silent; the step is repeated when the engine has taken over"
         if reading.running is None:
@@ -105,12 +107,11 @@ def _facts(reading: Reading) -> tuple[str, ...]:
     at, verb = (
         (session.started_at, "Started") if session.started_at else (session.created_at, "Made")
     )
-    return *_pattern_facts(
-        reading
-    ), f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
+    since = f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
+    return *_team(reading), since, *whereabouts.facts(reading)
 
 
-def _pattern_facts(reading: Reading) -> tuple[str, ...]:
+def _team(reading: Reading) -> tuple[str, ...]:
     """Who takes part; in the patterns with verifiers by the pattern's name and their number."""
     if reading.pattern is Pattern.SINGLE_THREAD:
         return (", ".join(role_word(role) for role in reading.roles),)
@@ -131,7 +132,24 @@ def actions_part(reading: Reading, *, may_steer: bool) -> ActionsPart:
     file = Act(text="File", href=f"{links.tracker(reading.project)}?file=task", icon="plus")
     allowed = moves(reading.state, By.OPERATOR)
     stop = _stop(reading) if Move.STOP in allowed else None
-    return ActionsPart(links=(file,), commands=_commands(reading, allowed), stop=stop)
+    commands, move = _commands(reading, allowed), _move(reading)
+    return ActionsPart(links=(file,), commands=commands, stop=stop, move=move)
+
+
+def _move(reading: Reading) -> MoveStep | None:
+    session = reading.session
+    if not whereabouts.may_move(session):
+        return None
+    running = reading.running
+    cut = f"Iteration {running.number} counts as interrupted and is repeated. " if running else ""
+    return MoveStep(
+        post=f"{links.session(session.pk)}move/",
+        question=f"Go on without host {session.host}?",
+        sentence=f"{cut}{session.ref} goes on from {whereabouts.origin(session)}. Should "
+        f"{session.host} come back, it does nothing to {session.ref} any more.",
+        form=MoveForm(hosts=whereabouts.targets(session)),
+        button=f"Move {session.ref}",
+    )
 
 
 def _commands(reading: Reading, allowed: tuple[Move, ...]) -> tuple[Command, ...]:

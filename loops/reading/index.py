@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from loops.engine.values import EndReason, Outcome, Pattern, Role, State
@@ -41,7 +41,8 @@ _ORDER = (
 def readings(projects: QuerySet[Project]) -> tuple[list[Reading], list[Reading]]:
     """Return the active sessions, those that need a person first, and those that ended in 24 h."""
     sessions = Session.objects.select_related("project").filter(project__in=projects)
-    active = [Reading(one) for one in sessions.exclude(state=State.ENDED.value).order_by("-pk")]
+    live = [one.value for one in _ORDER]  # by name: what is not equal has no place in an index
+    active = [Reading(one) for one in sessions.filter(state__in=live).order_by("-pk")]
     active.sort(key=lambda one: _ORDER.index(one.state))
     since = timezone.now() - timedelta(hours=24)
     recent = sessions.filter(ended_at__gte=since).order_by("-ended_at")[:ENDED_SHOWN]
@@ -168,7 +169,10 @@ def spent_today(projects: QuerySet[Project]) -> Spent | None:
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     evidence = "payload__evidence__"
     rows = LogEntry.objects.filter(
-        kind="recorded", at__gte=midnight, session__project__in=projects
+        kind="recorded",
+        at__gte=midnight,
+        session__project__in=projects,
+        seq__gt=F("session__own_log_after"),  # what a fork copied was spent by its parent
     ).values_list(*(evidence + name for name in ("role", "money", "tokens")))
     by_role: dict[str, float] = {}
     free, tokens = 0, 0

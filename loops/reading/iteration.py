@@ -61,6 +61,7 @@ def iteration_part(
         started_at=one.started_at if runs else None,
         is_live=runs,
         newest=_newest(newest) if newest is not None and newest.number != one.number else None,
+        then=None if runs else Link("State after it", links.history(one.session_id, one.number)),
         log=log_part(one, before=before) if tab == "output" else None,
         diff=diff if tab == "diff" else None,
         prompt=_prompt(reading, one) if tab == "prompt" else None,

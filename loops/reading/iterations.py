@@ -31,6 +31,7 @@ def rows_part(
         done=session.iteration_count,
         most=most(reading),
         older=older,
+        history=links.history(session.pk) if session.iteration_count else "",
     )
 
 

@@ -8,9 +8,16 @@ from tracker.pages.atoms import Link
 INDEX = "/"
 NEW_SESSION = "/sessions/new/"
 PREVIEW = "/sessions/new/preview/"
+DRY_RUN = "/sessions/new/dry-run/"
+SAVE_TEMPLATE = "/sessions/templates/"
 NEW_PROJECT = "/projects/new/"
 NEW_AGENT = "/agents/new/"
 DEMO = "/demo/"
+COMPARE = "/sessions/compare/"
+
+
+def delete_template(template_id: int) -> str:
+    return f"{SAVE_TEMPLATE}{template_id}/delete/"
 
 
 def session(session_id: int) -> str:
@@ -19,6 +26,27 @@ def session(session_id: int) -> str:
 
 def iteration(session_id: int, number: int) -> str:
     return f"{session(session_id)}iterations/{number}/"
+
+
+def history(session_id: int, number: int = 0) -> str:
+    """The session as it stood after iteration `number`; 0 = the newest."""
+    return f"{session(session_id)}history/" + (f"?at={number}" if number else "")
+
+
+def replay(session_id: int) -> str:
+    return f"{session(session_id)}replay/"
+
+
+def export(session_id: int) -> str:
+    return f"{session(session_id)}export/"
+
+
+def fork(session_id: int, number: int) -> str:
+    return f"{session(session_id)}fork/?at={number}"
+
+
+def compare(a: int, b: int) -> str:
+    return f"{COMPARE}?a={a}&b={b}"
 
 
 def tracker(project: Project) -> str:

@@ -7,11 +7,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from loops import configuration
 from loops.engine.values import EndReason, Pattern, Role, State, Verifier
-from loops.models import Iteration, LogEntry, Session, Transition
+from loops.models import Iteration, Session, Transition
 from loops.reading.attempts import Attempt, Said, attempts_of
 from loops.sight import scope_of
 from loops.snapshots import Fold, LogUnusable
@@ -87,7 +88,7 @@ class Reading:
     def noted(self) -> dict[int, Noted]:
         """By number of the iteration."""
         evidence = "payload__evidence__"
-        rows = LogEntry.objects.filter(session=self.session, kind="recorded").values_list(
+        rows = self.session.own_log.filter(kind="recorded").values_list(
             *(evidence + name for name in ("number", "findings", "guidance", "tokens", "money"))
         )
         return {
@@ -97,14 +98,15 @@ class Reading:
 
     def evidence(self, number: int) -> dict[str, Any]:
         """The log's evidence of a finished iteration; {} while it runs."""
-        entry = LogEntry.objects.filter(
-            session=self.session, kind="recorded", payload__evidence__number=number
+        entry = self.session.own_log.filter(
+            kind="recorded", payload__evidence__number=number
         ).first()
         return dict(entry.payload["evidence"]) if entry else {}
 
     @cached_property
     def last_move(self) -> Transition | None:
-        return self.session.transitions.order_by("-id").first()
+        """The newest change of state; going on on another host is none."""
+        return self.session.transitions.exclude(before=F("after")).order_by("-id").first()
 
     @cached_property
     def said_at(self) -> datetime | None:

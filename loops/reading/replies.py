@@ -16,9 +16,9 @@ from loops.pages.judging import Fired, JudgedLine, PlanPart, VerdictPart
 from loops.pages.states import verdict_chip
 from loops.reading import links
 from loops.reading.attempts import Attempt, kind_of
+from loops.reading.past import fold_at
 from loops.reading.reading import Reading
 from loops.reading.standing import criteria_lines, version
-from loops.reading.then import recorded, state_at
 from tracker.pages.atoms import Chip, Link
 
 _FAILURES = {
@@ -40,6 +40,16 @@ _DRAFT = Chip("off", "pencil", "Draft")
 _REFUSED = Chip("bad", "x", "Refused")
 
 
+def recorded(one: Iteration) -> Recorded | None:
+    """The log's entry of an iteration; None while it runs."""
+    entries = one.session.own_log.filter(kind="recorded", payload__evidence__number=one.number)
+    found = entries.order_by("seq").last()
+    if found is None:
+        return None
+    entry = controllers.entry_from_json(found.seq, found.kind, found.payload)
+    return entry if isinstance(entry, Recorded) else None
+
+
 # --- the thinker ---------------------------------------------------------------------------------
 
 
@@ -48,8 +58,8 @@ def plan_part(reading: Reading, one: Iteration) -> PlanPart | None:
     entry = recorded(one)
     if entry is None or entry.evidence.plan is None:
         return None
-    plan, after = entry.evidence.plan, state_at(one.session, entry.seq)
-    before = state_at(one.session, entry.seq - 1)
+    plan, after = entry.evidence.plan, fold_at(one.session, entry.seq).state
+    before = fold_at(one.session, entry.seq - 1).state
     is_made = after.plan_number > before.plan_number
     chip, fate = _fate(reading, entry, after, is_made=is_made)
     frozen = after.criteria if is_made else plan.success_criteria
@@ -98,7 +108,7 @@ def verdict_part(reading: Reading, one: Iteration) -> VerdictPart | None:
     said, entry = reading.verdict_at.get(one.number), recorded(one)
     if said is None or entry is None:
         return None
-    before, report = state_at(one.session, one.claimed_at_seq), said.report
+    before, report = fold_at(one.session, one.claimed_at_seq).state, said.report
     is_feedback = isinstance(before, FeedbackState)
     return VerdictPart(
         chip=verdict_chip(said.status),
@@ -112,7 +122,7 @@ def verdict_part(reading: Reading, one: Iteration) -> VerdictPart | None:
         advice=_advice(report) if is_feedback else "",
         failure=_FAILURES[report.failure_type] if report.status is Verdict.FAIL else "",
         contradiction=_contradiction(report) if is_feedback else "",
-        made=_made(state_at(one.session, entry.seq)),
+        made=_made(fold_at(one.session, entry.seq).state),
         note=_note(entry.evidence, report),
     )
 

@@ -11,8 +11,8 @@ from loops.engine.values import Pattern, Role
 from loops.models import Iteration
 from loops.pages.judging import SeenPart, SeenScope
 from loops.reading import links
+from loops.reading.past import fold_at
 from loops.reading.reading import Reading
-from loops.reading.then import state_at
 
 SHORT = 7
 _NAMES = {
@@ -35,7 +35,7 @@ def seen_part(reading: Reading, one: Iteration) -> SeenPart | None:
     """None in the single-threaded loop, whose roles remember nothing beside their prompt."""
     if reading.pattern is Pattern.SINGLE_THREAD:
         return None
-    role, state = Role(one.role), state_at(one.session, one.claimed_at_seq)
+    role, state = Role(one.role), fold_at(one.session, one.claimed_at_seq).state
     if role is Role.VERIFIER:
         scopes = _allowed(reading, one, state)
     elif isinstance(state, FeedbackState):

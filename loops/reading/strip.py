@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from loops.engine.values import Pattern, State
-from loops.models import LogEntry
 from loops.pages.axis import OpenBugs
 from loops.pages.timeline import HumanChange, Timeline, timeline
 from loops.reading import links
@@ -18,7 +17,7 @@ from tracker.scope import bugs_in
 
 MOST_LANES = 6
 _STANDS = (State.PAUSED, State.WAITING_HUMAN, State.ENDED)
-_DONE = {
+EVENTS = {
     "requirement edited": "edited",
     Verb.FILE.value: "filed",
     Verb.MERGE.value: "filed again",
@@ -79,7 +78,7 @@ def _right_edge(reading: Reading, changes: list[HumanChange]) -> datetime:
 
 def human_changes(reading: Reading) -> list[HumanChange]:
     """What people did to the loop, in order: events that counted, and decisions."""
-    rows = LogEntry.objects.filter(session=reading.session, kind__in=("human_event", "decided"))
+    rows = reading.session.own_log.filter(kind__in=("human_event", "decided"))
     return [
         _change(reading, kind, payload, reading.local(at))
         for kind, payload, at in rows.order_by("seq").values_list("kind", "payload", "at")
@@ -92,7 +91,7 @@ def _change(reading: Reading, kind: str, payload: dict[str, str], at: datetime) 
         return HumanChange(at, f"E-{number} decided", f"/queue/{number}/")
     key = payload["key"]
     page = links.requirement if key.startswith("R-") else links.entry
-    verb = _DONE.get(payload["what"], payload["what"])
+    verb = EVENTS.get(payload["what"], payload["what"])
     return HumanChange(at, f"{key} {verb}", page(reading.project, key).href)
 
 

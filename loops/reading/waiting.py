@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from loops import moment as clock
+from loops import turns
 from loops.engine.values import State
 from loops.models import Session
+from loops.reading import whereabouts
 from loops.reading.reading import Reading
 from tracker.pages.words import moment
 
@@ -30,10 +32,20 @@ def waits_for(reading: Reading) -> str:
         return f"Waits until {at} after {why}, then goes on by itself"
     first = ahead_of(session).first() if not session.holds_project else None
     if first is not None:
-        return f"Behind {first.ref}, one loop per project"
+        return f"Waits behind {first.ref} on this project"
+    if whereabouts.is_lost(session):
+        return f"Waits for the host {session.host}"
     if session.lease_until is not None:
         return "Between two iterations"
-    busy = Session.objects.filter(lease_until__isnull=False).count()
-    if busy >= settings.SLOTS:
-        return f"Waits for a slot, {busy} of {settings.SLOTS} busy"
+    busy, of = turns.slots(session.host, clock.now())
+    if busy >= of:
+        return f"Waits for a slot, {busy} of {of} busy"
     return "A slot is free; it goes on within seconds"
+
+
+def waits(session: Session) -> str | None:
+    """What a session waits for that could run; None for one that runs, or waits for a person."""
+    is_held = session.lease_until is not None and not whereabouts.is_lost(session)
+    if is_held or session.state not in turns.MOVABLE:
+        return None
+    return waits_for(Reading(session))

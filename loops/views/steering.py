@@ -1,4 +1,4 @@
-"""Start, pause, resume, step and stop: one POST each, then back to the session's page."""
+"""Start, pause, resume, step, stop and move: one POST each, then back to the session's page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from loops import services
+from loops import moving, services
 from loops.forms import StopForm
 from loops.models import Session
 from loops.reading import links
@@ -44,4 +44,14 @@ def stop(request: HttpRequest, session: Session) -> HttpResponse:
         raise Invalid("The reason is too long: 300 characters at most. Nothing was stopped.")
     services.stop(session, acting(request.user), reason=form.cleaned_data["reason"])
     messages.success(request, f"{session.ref} is stopping; what it changed stays on its branch.")
+    return redirect(links.session(session.pk))
+
+
+@require_POST
+@guarded("session", services.get_session, project_of=_project_of)
+def move(request: HttpRequest, session: Session) -> HttpResponse:
+    """Go on on another host that lives."""
+    to = request.POST.get("to", "")
+    moving.move(session, to, str(acting(request.user).actor))
+    messages.success(request, f"{session.ref} goes on on host {to}.")
     return redirect(links.session(session.pk))

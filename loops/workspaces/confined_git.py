@@ -51,6 +51,7 @@ class CloneGit:
         timeout: float = SECONDS,
         limit: int = 1 << 26,
         into: IO[bytes] | None = None,
+        source: IO[bytes] | None = None,
     ) -> Finished:
         argv = [git_path(), f"--git-dir={self.clone / '.git'}", f"--work-tree={self.clone}"]
         argv += [*config_flags(_CONFIG), *args]
@@ -63,6 +64,7 @@ class CloneGit:
             data=data,
             limit=limit,
             into=into,
+            source=source,
         )
 
     def check(self) -> None:
@@ -138,6 +140,17 @@ class CloneGit:
             done = self._run(*step, writes=True)
             if done.code != 0:
                 raise BrokenClone(f"the clone's HEAD cannot be put back ({done.words})")
+
+    def has_whole(self, commit: str, base: str) -> bool:
+        """Is the commit there with all of its files, and with its history down to `base`?"""
+        files = self._run("rev-list", "--quiet", "--objects", "--no-walk", commit)
+        return files.code == 0 and self._run("rev-list", "--quiet", commit, f"^{base}").code == 0
+
+    def take_in(self, pack: IO[bytes]) -> None:
+        """Unpack objects that the engine hands over; BrokenClone if the clone cannot take them."""
+        done = self._run("unpack-objects", "-q", source=pack, writes=True, timeout=PACK_SECONDS)
+        if done.code != 0:
+            raise BrokenClone(f"the clone's objects cannot be written ({done.words})")
 
     def drop_stale_locks(self) -> list[str]:
         """Remove lock files that a dead git of the agent left; no agent is alive at a boundary."""

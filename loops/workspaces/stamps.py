@@ -13,6 +13,7 @@ from pathlib import Path
 from loops.workspaces import locks
 from loops.workspaces.clone import CloneMaker
 from loops.workspaces.confined_git import BrokenClone, CloneGit, Head
+from loops.workspaces.elsewhere import Kept
 from loops.workspaces.engine_git import GitFailed
 from loops.workspaces.exclusions import Exclusions
 from loops.workspaces.memory import Memory
@@ -49,7 +50,7 @@ class Stamper:
         self.engine = clone.parent / "engine"
         self.branch = f"loopwatch/{session_ref}"
         self.base_ref = f"refs/loopwatch/{session_ref}/base"
-        self._ref = session_ref
+        self.ref = session_ref
         self.git = CloneGit(clone, confine)
         self.scanner = Scanner(self.engine / "scan.git", clone, store, exclusions)
         self.notes: list[str] = []
@@ -63,8 +64,8 @@ class Stamper:
         rev = self._scan(head.commit, state)
         if (head.commit, rev) != (state.head, state.kept_rev):
             parents = [state.kept, head.commit] if state.kept else [head.commit]
-            state.kept = self.store.keep(rev, parents, f"Snapshot of {self._ref}")
-            refs = {f"refs/loopwatch/{self._ref}/snapshots": state.kept}
+            state.kept = self.store.keep(rev, parents, f"Snapshot of {self.ref}")
+            refs = {f"refs/loopwatch/{self.ref}/snapshots": state.kept}
             if head.commit != state.head:
                 refs[f"refs/heads/{self.branch}"] = head.commit
             self.store.set_refs(refs)
@@ -132,7 +133,7 @@ class Stamper:
             commit = self.git.resolve(name)
             if commit and not self.store.commit(commit):
                 self._receive(commit, known=filter(None, (self.state().head, self.base())))
-                self.store.set_refs({f"refs/loopwatch/{self._ref}/commits/{commit}": commit})
+                self.store.set_refs({f"refs/loopwatch/{self.ref}/commits/{commit}": commit})
         except (BrokenClone, GitFailed):
             commit = ""
         return commit or self.store.commit_by_id(name)
@@ -158,6 +159,13 @@ class Stamper:
             except (OSError, ValueError, TypeError):
                 self._loaded = State()
         return self._loaded
+
+    def kept(self) -> Kept:
+        """The snapshot of the last stamp."""
+        state = self.state()
+        return Kept(
+            rev=state.kept_rev, head=state.head, head_ref=state.head_ref, snapshot=state.kept
+        )
 
     def large(self) -> frozenset[bytes]:
         """Untracked files that the store knows by size and time only."""

@@ -109,6 +109,10 @@ class Store:
         """As `commit`, for an id that an agent gave: anything but an id names nothing."""
         return self.commit(name) if HEX.fullmatch(name) else ""
 
+    def has_tree(self, rev: str) -> bool:
+        done = self.git.attempt("cat-file", "-t", rev) if HEX.fullmatch(rev) else None
+        return done is not None and done.out.strip() == b"tree"
+
     def tree_of(self, commit: str) -> str:
         return self.git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
 
@@ -226,6 +230,14 @@ class Store:
             raise GitFailed(f"git diff-tree: {done.words}")
         text = done.out.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
         return text + ("\n(The rest is left out: over 20 MB.)\n" if done.too_long else "")
+
+    def write_patch(self, old: str, new: str, path: Path) -> None:
+        """git itself writes the file: a patch may be larger than what fits in memory."""
+        self.git(
+            *("diff-tree", "-p", "-r", "--binary", "--full-index", "--no-ext-diff"),
+            *("--no-textconv", "--no-color", f"--output={path}", old, new),
+            timeout=FETCH_SECONDS,
+        )
 
     def not_in(self, commits: Iterable[str], head: str, base: str) -> frozenset[str]:
         """Those of `commits` (full ids) that are neither reachable from head nor have a commit

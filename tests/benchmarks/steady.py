@@ -68,6 +68,9 @@ class SteadyWorld:
     def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         return ()
 
+    def keep(self, number: int) -> None:
+        pass
+
     def run_script(self, control: Control) -> int | None:
         return None
 

@@ -45,6 +45,7 @@ def engine() -> DjangoTemplates:
 def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
     """Name -> template, current entry of the rail, what makes its page value."""
     from tests.browser import story_pages as p
+    from tests.browser import story_past as h
     from tests.browser import story_session as s
     from tests.browser import story_tracker as t
 
@@ -62,6 +63,7 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         "question": ("escalations/detail.html", "Queue", p.question),
         "question-refused": ("escalations/detail.html", "Queue", p.question_refused),
         "question-decided": ("escalations/detail.html", "Queue", p.question_decided),
+        "edit": ("escalations/edit.html", "Queue", p.edit),
         "queue": ("escalations/list.html", "Queue", p.queue_list),
         "queue-empty": ("escalations/list.html", "Queue", p.queue_empty),
         "tracker": ("tracker/board.html", "Tracker", t.board),
@@ -78,6 +80,15 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         "spec-empty": ("tracker/requirement.html", "Specs", t.spec_empty),
         "new-session": ("loops/new_session.html", "Loops", p.new_session),
         "new-session-refused": ("loops/new_session.html", "Loops", p.new_session_refused),
+        "session-fork": ("loops/session.html", "Loops", h.forked_session),
+        "compare": ("loops/compare.html", "Loops", h.compared),
+        "compare-choose": ("loops/compare_choose.html", "Loops", h.choose),
+        "history": ("loops/history.html", "Loops", h.history),
+        "history-none": ("loops/history.html", "Loops", h.history_empty),
+        "replay": ("loops/replay.html", "Loops", h.replay),
+        "replay-differs": ("loops/replay.html", "Loops", h.replay_differs),
+        "fork": ("loops/fork.html", "Loops", h.fork),
+        "fork-refused": ("loops/fork.html", "Loops", h.fork_refused),
         "new-project": ("tracker/new_project.html", "Loops", p.new_project),
         "login": ("login/link.html", "", lambda: p.LINK),
         "login-used": ("login/none.html", "", lambda: p.USED),
@@ -100,6 +111,15 @@ STILL = (
     "new-session",
     "new-session-refused",
     "new-project",
+    "compare",
+    "compare-choose",
+    "history",
+    "history-none",
+    "replay",
+    "replay-differs",
+    "fork",
+    "fork-refused",
+    "edit",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.utils import timezone
 
-from loops import clockwork, runner
+from loops import hosts, runner
 from loops import services as loops
 from loops.engine.values import Role
 from loops.models import Session
@@ -54,7 +54,7 @@ def play(project: Project, meanwhile: Callable[[Session], None]) -> Session:
             tools.loopwatch("not-done")
             return
         tools.loopwatch("bug", "start", "B-3")
-        clockwork.beat(timezone.now())
+        hosts.beat(timezone.now())
         meanwhile(session)
 
     world = World({Role.WORKER: worker}, MemoryWorkspace())

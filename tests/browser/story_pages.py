@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from escalations.forms import DecisionForm
+from escalations.forms import DecisionForm, EditForm
 from escalations.pages import queue as q
+from escalations.pages.edit import EditedFile, EditPage
 from loops.engine.values import Choice, EndReason, Outcome, Pattern, Role, State
-from loops.forms import NewSessionForm
 from loops.pages import index as i
 from loops.pages import new_session as n
 from loops.pages.limits import budget
 from loops.pages.output import DiffPart, diff_files
 from loops.pages.plain import AccountPage, ErrorPage, LinkPage, NoLinkPage
 from loops.pages.states import POSSIBLE_ENDS, end_chip, state_chip
+from loops.session_forms import NewSessionForm
 from tests.browser import story
 from tests.browser.story_session import log
 from tests.browser.story_texts import DIFF
@@ -118,6 +119,7 @@ OPTIONS = (
     q.Option(choice=Choice.GRANT, word="Allow more tries", why="The count starts anew; at most this many more iterations can run without a change.", button="Grant {} more, resume S-42", key="4"),
     q.Option(choice=Choice.AMEND, word="Amend a requirement", why="Saves a new version; S-42 reads it with iteration 41, its streak is 0.", button="Save the requirement, resume S-42", key="7"),
     q.Option(choice=Choice.APPROVE, word="Approve as it is", why="Ends S-42 as “Approved by a person”, labelled not proved.", button="Approve, end S-42", key="1"),
+    q.Option(choice=Choice.EDIT, word="Edit, then approve", why="Your commit goes on top and S-42 ends as edited by a person.", button="Open the editor", key="3", page="/queue/7/edit/"),
     q.Option(choice=Choice.STOP, word="Stop the session", why="Stops S-42. The branch is kept, nothing is pushed.", button="Stop S-42", key="x"),
 )  # fmt: skip
 
@@ -162,6 +164,37 @@ def _question(form: DecisionForm | None) -> q.QuestionPart:
 
 def question() -> q.QueuePage:
     return q.QueuePage(queue=queue("E-7"), question=_question(_decision_form(choice="grant")))
+
+
+def edit() -> EditPage:
+    text = "".join(
+        f"def read_row_{n}(self, stream, *, limit=64 * 1024 * 1024):\n    return self.buffer.replay(stream, limit)\n\n\n"
+        for n in range(30)
+    )
+    return EditPage(
+        ref="E-7",
+        question="6 worker iterations in a row changed nothing. Is the goal still reachable?",
+        session=Link("S-42 Streaming reader for pipes and sockets", "/sessions/42/"),
+        back="/queue/7/",
+        post="/queue/7/edit/",
+        form=EditForm(initial={"version": "3", "evidence": "b21c9e0"}),
+        files=(
+            EditedFile(path="src/rowkit/reader.py", is_current=True, is_edited=False),
+            EditedFile(path="src/rowkit/buffers/a_module_with_a_very_long_name.py", is_current=False, is_edited=True),
+            EditedFile(path="tests/test_pipes.py", is_current=False, is_edited=False),
+        ),
+        path="src/rowkit/reader.py",
+        text=text,
+        kept=(("src/rowkit/buffers/a_module_with_a_very_long_name.py", "x = 1\n"),),
+        version=3,
+        lines=(
+            CheckLine(tone="off", icon="pencil", text="1 file edited so far"),
+            met("Your commit goes on top of the result of S-42"),
+            CheckLine(tone="warn", icon="warn", text="Labelled “Approved with edits”, not proved", sub="The verifiers do not run on your edit."),
+            CheckLine(tone="off", icon="branch", text="Nothing is pushed"),
+        ),
+        button="Commit and approve, end S-42",
+    )  # fmt: skip
 
 
 def question_refused() -> q.QueuePage:
@@ -210,7 +243,7 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
         post="/sessions/new/",
         preview="/sessions/new/preview/",
         index="/",
-        bound=n.BoundPart(number=40, formula="the limit of 40 iterations; 8 h is reached first at 12 min each", rows=(("Reviews", "at most 20"), ("Time", "at most 8 h"), ("Without a change", "6 in a row"), ("Cost", "not bounded by money"))),
+        bound=n.BoundPart(number=40, unit="iteration", formula="the limit of 40 iterations; 8 h is reached first at 12 min each", rows=(("Reviews", "at most 20"), ("Time", "at most 8 h"), ("Without a change", "6 in a row"), ("Cost", "not bounded by money"))),
         preflight=n.PreflightPart(
             lines=(
                 met("Repository is clean", fact="3f02d7a"),
@@ -225,7 +258,8 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
             tail="tests/test_cli.py F.......                                   [100%]\nFAILED tests/test_cli.py::test_auto_delimiter - KeyError: 'auto'\n1 failed, 213 passed, 1 skipped in 70.91s",
         ),
         ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]),
-        family=CheckLine(tone="ok", icon="shield", text="Worker and reviewer come from different model families."),
+        dry_run="/sessions/new/dry-run/",
+        templates=n.TemplatesPart(names=("nightly", "two verifiers"), save="/sessions/templates/", load="/sessions/new/"),
     )  # fmt: skip
 
 
@@ -235,6 +269,7 @@ def new_session_refused() -> n.NewSessionPage:
             "project": "csvlane",
             "goal": "",
             "scope": "none",
+            "pattern": "single_thread",
             "worker": "claude",
             "reviewer": "claude",
             "review_every": "3",
@@ -249,10 +284,12 @@ def new_session_refused() -> n.NewSessionPage:
     return replace(
         page,
         preflight=n.PreflightPart(lines=lines, button="Not ready to start", can_start=False),
-        family=CheckLine(
-            tone="warn",
-            icon="warn",
-            text="Worker and reviewer are of one model family. Their mistakes may agree.",
+        family=(
+            CheckLine(
+                tone="warn",
+                icon="warn",
+                text="Worker and reviewer are the same agent. Their mistakes may agree.",
+            ),
         ),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from loops.engine.values import EndReason, Outcome, Role, State
-from loops.forms import StopForm
+from loops.forms import PushForm, StopForm
 from loops.pages import session as page
 from loops.pages.limits import LimitsPart, budget
 from loops.pages.output import (
@@ -286,6 +286,35 @@ def ended() -> page.SessionPage:
         actions=page.ActionsPart(links=(Act(text="New session from here", href="/sessions/new/?base=41", icon="plus"),)),
         why=replace(why(), streak=2, lead="It counts as done because:", lines=lines),
         iteration=done,
+        deliver=delivery(),
+    )  # fmt: skip
+
+
+def delivery() -> page.DeliverPart:
+    base, branch = f"{BASE}deliver/", "loopwatch/S-41"
+    remotes = [
+        ("origin", "origin, git@example.org:team/csvlane.git"),
+        ("/srv/csvlane", "The repository itself, /srv/csvlane"),
+    ]
+    return page.DeliverPart(
+        branch=branch,
+        commit="4be0d12c9a71",
+        label="Proved.",
+        command="gh pr create --head {branch} --base {base} --title {title} --fill",
+        push=page.PushStep(
+            post=f"{base}push/",
+            question=f"Push {branch}?",
+            sentence="A new branch appears there, and nothing else changes. It is never forced: if the remote refuses, its words are shown here.",
+            form=PushForm(remotes=remotes),
+            button=f"Push {branch}",
+        ),
+        pull_request=page.Command(post=f"{base}pull-request/", word="Open a pull request", icon="branch"),
+        patch=page.Command(post=f"{base}patch/", word="Download the patch", icon="down"),
+        rows=(
+            page.DeliveryRow(chip=Chip("ok", "ok", "Pushed"), text="origin git@example.org:team/csvlane.git", fact="you, 07:40", said="To git@example.org:team/csvlane.git\n * [new branch] 4be0d12c9a71 -> loopwatch/S-41"),
+            page.DeliveryRow(chip=Chip("bad", "fail", "Push failed"), text="origin git@example.org:team/csvlane.git", fact="you, 07:38", said="remote: Branches need a reviewer first.\n ! [remote rejected] loopwatch/S-41 (pre-receive hook declined)"),
+            page.DeliveryRow(chip=Chip("ok", "ok", "Patch"), text="csvlane-S-41.patch", fact="you, 07:33"),
+        ),
     )  # fmt: skip
 
 
@@ -293,7 +322,7 @@ def first_minute() -> page.SessionPage:
     """Queued behind another session: nothing has run."""
     return replace(
         running(),
-        status=replace(status(), ref="S-44", title="Encoding detection", chip=state_chip(State.QUEUED), evidence="Behind S-41, one loop per project", evidence_at=None, branch="", facts=("Worker, Reviewer", "Queued 06:12 by you")),
+        status=replace(status(), ref="S-44", title="Encoding detection", chip=state_chip(State.QUEUED), evidence="Waits behind S-41 on this project", evidence_at=None, branch="", facts=("Worker, Reviewer", "Queued 06:12 by you")),
         timeline=None,
         iteration=None,
         rows=page.IterationRowsPart(rows=(), done=0, most=40),

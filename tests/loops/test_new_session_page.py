@@ -54,7 +54,8 @@ def operator(ours):
 
 
 GOOD = {
-    "project": "ours", "goal": "Make it so.", "scope": "all", "worker": "some-worker",
+    "project": "ours", "goal": "Make it so.", "scope": "all", "pattern": "single_thread",
+    "worker": "some-worker",
     "reviewer": "some-reviewer", "coach": "", "review_every": "3", "coach_every": "8",
     "done_mode": "agent", "iterations": "12", "hours": "2", "no_progress": "4",
     "no_tokens": "on", "no_money": "on",

@@ -36,6 +36,14 @@ def command(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         ("DATABASE_URL", "postgres://127.0.0.1:port/x"),
         ("DATABASE_URL", "postgres://127.0.0.1"),
         ("REDIS_URL", "127.0.0.1:6379"),
+        ("LOOPWATCH_HOST", "host b"),
+        ("LOOPWATCH_HOST", "a..b"),
+        ("LOOPWATCH_HOST", "-a"),
+        ("LOOPWATCH_HOST", "a" * 64),
+        ("LOOPWATCH_MOVE_AFTER", "soon"),
+        ("LOOPWATCH_STORE_URL", "stores"),
+        ("LOOPWATCH_STORE_URL", "ext::sh -c id"),
+        ("LOOPWATCH_STORE_URL", "--upload-pack=id"),
         ("REDIS_URL", "redis://127.0.0.1:port/0"),
     ],
 )
@@ -223,3 +231,18 @@ def test_a_socket_folder_made_by_somebody_else_is_refused(tmp_path):
             embedded.prepare(data, Path("unused"))
     finally:
         embedded.remove_socket_folder(data)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("/srv/stores/", "/srv/stores"),
+        ("file:///srv/stores", "/srv/stores"),
+        ("ssh://git@host:2222/srv/stores", "ssh://git@host:2222/srv/stores"),
+        ("git@host.example:stores", "git@host.example:stores"),
+        ("", ""),
+    ],
+)
+def test_a_place_for_snapshots_is_a_folder_or_git_over_ssh(monkeypatch, given, kept):
+    monkeypatch.setenv("LOOPWATCH_STORE_URL", given)
+    assert environment.store_url() == kept

@@ -95,7 +95,7 @@ def fingerprint(folder: Path) -> str:
         for name in sorted([*names, *folders]):
             path = Path(parent, name)
             found = path.lstat()
-            digest.update(f"{path}|{found.st_mode}|{found.st_mtime_ns}".encode())
+            digest.update(os.fsencode(f"{path}|{found.st_mode}|{found.st_mtime_ns}"))
             if path.is_file() and not path.is_symlink():
                 digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -154,6 +154,9 @@ class World:
     def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         return ()
 
+    def keep(self, number: int) -> None:
+        pass
+
     def run_script(self, control: Control) -> int | None:
         return None if self.script is None else self.script(self.workspace)
 

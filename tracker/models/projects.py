@@ -12,6 +12,7 @@ class Project(models.Model):
     """A git repository with its requirements and tracker.
 
     subpath: path in the repository that the project is about ("" = all of it).
+    pull_request: command that asks for a merge of a session's branch, run by people (RULES 1).
     extra_paths, accepted_leftovers: lists of strings (paths; globs).
     tracker_seq: count of writes to this project's tracker. write_mark: random with each write, so
     that (tracker_seq, write_mark) names one state even when a transaction was rolled back.
@@ -24,6 +25,7 @@ class Project(models.Model):
     extra_paths = models.JSONField(default=list, blank=True)
     prepare = models.TextField(blank=True, default="")
     check_command = models.TextField(blank=True, default="")
+    pull_request = models.TextField(blank=True, default="")
     accepted_leftovers = models.JSONField(default=list, blank=True)
     has_advisory_marks = models.BooleanField(default=False)
     tracker_seq = models.BigIntegerField(default=0)

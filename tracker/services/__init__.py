@@ -31,8 +31,15 @@ from tracker.services.moves import (
     start,
     unblock,
 )
-from tracker.services.projects import create_project, get_project
-from tracker.services.reading import bugs, get_bug, get_requirement, history, requirements
+from tracker.services.projects import create_project, get_project, set_pull_request
+from tracker.services.reading import (
+    bugs,
+    check_scope,
+    get_bug,
+    get_requirement,
+    history,
+    requirements,
+)
 from tracker.services.spec import archive_goal, edit_requirement, remove_requirement
 
 __all__ = [
@@ -43,6 +50,7 @@ __all__ = [
     "archive_goal",
     "block",
     "bugs",
+    "check_scope",
     "close",
     "comment",
     "confirm",
@@ -68,6 +76,7 @@ __all__ = [
     "reword",
     "set_guidance",
     "set_priority",
+    "set_pull_request",
     "start",
     "turn_into_task",
     "unblock",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -27,6 +28,7 @@ def create_project(
     extra_paths: Iterable[str] = (),
     prepare: str = "",
     check_command: str = "",
+    pull_request: str = "",
     accepted_leftovers: Iterable[str] = (),
     has_advisory_marks: bool = False,
 ) -> Project:
@@ -48,6 +50,7 @@ def create_project(
         extra_paths=[_inside(path) for path in extra_paths],
         prepare=optional(prepare, "The prepare command"),
         check_command=optional(check_command, "The check command"),
+        pull_request=_command(pull_request),
         accepted_leftovers=[optional(glob, "A leftover") for glob in accepted_leftovers],
         has_advisory_marks=has_advisory_marks,
     )
@@ -62,11 +65,33 @@ def create_project(
             return write.project
 
 
+def set_pull_request(project: Project, command: str, *, by: By) -> Project:
+    """Store the command that asks for a merge, "" for none. Raises Invalid, NotAllowed."""
+    allowed(rules.act(Verb.CREATE, by.party, "a project"))
+    command = _command(command)
+    with writing(project, by) as write:
+        Project.objects.filter(pk=project.pk).update(pull_request=command)
+        note = f"Pull-request command: {command or 'none'}"
+        write.record(Verb.EDIT, subject=project.name[:24], note=note)
+        write.project.pull_request = command
+        return write.project
+
+
 def get_project(name: str) -> Project:
     found = Project.objects.filter(name=name).first()
     if found is None:
         raise NotFound(f'There is no project "{name}". See: project list.')
     return found
+
+
+def _command(text: str) -> str:
+    """A command line that can be split into words; no shell reads it."""
+    text = optional(text, "The pull-request command").strip()
+    try:
+        shlex.split(text)
+    except ValueError:
+        raise Invalid("A quotation mark of the pull-request command is not closed.") from None
+    return text
 
 
 def _inside(path: str) -> str:

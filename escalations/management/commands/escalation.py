@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 
 from escalations import records, services
 from escalations.models import Escalation, Status
 from escalations.services import Word
-from loops.engine.values import Choice
+from loops.engine.values import Choice, LimitName
 from tracker.commands import Answer, Options, PersonCommand, read_text
 from tracker.errors import Invalid
+
+# What the example of a grant says, in the limit's own units.
+_AMOUNTS = {
+    LimitName.ITERATIONS: 20,
+    LimitName.WALL_SECONDS: 3600,
+    LimitName.NO_PROGRESS: 6,
+    LimitName.TOKENS: 1_000_000,
+    LimitName.MONEY: 10,
+}
 
 
 class Command(PersonCommand):
@@ -25,6 +36,13 @@ class Command(PersonCommand):
         choice = decide.add_mutually_exclusive_group(required=True)
         choice.add_argument(
             "--approve", action="store_true", help="end the session; needs --evidence"
+        )
+        choice.add_argument(
+            "--edit",
+            action="append",
+            metavar="PATH",
+            help="your text of this file of the result, then approve; needs --file each, "
+            "and --evidence",
         )
         choice.add_argument("--reject", metavar="REASON")
         choice.add_argument("--answer", metavar="TEXT", help="words for the next prompts")
@@ -44,7 +62,12 @@ class Command(PersonCommand):
         decide.add_argument("--note", default="", metavar="TEXT", help="words for the next prompt")
         decide.add_argument("--agent", action="append", default=[], metavar="ROLE=NAME")
         decide.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
-        decide.add_argument("--file", help="with --amend: the new text (- = standard input)")
+        decide.add_argument(
+            "--file",
+            action="append",
+            default=[],
+            help="with --amend, --edit: the new text (- = standard input)",
+        )
         entry = decide.add_mutually_exclusive_group()
         entry.add_argument(
             "--dismiss", action="store_true", help="with --answer: dismiss the entry"
@@ -68,8 +91,14 @@ class Command(PersonCommand):
         lines = [
             f"{escalation} ({escalation.kind}) of S-{escalation.session_id}: {escalation.question}",
             f"Evidence: {escalation.evidence or 'none'}, version {escalation.version}",
-            *(f"  {choice}: {effect}" for choice, effect in data["effects"].items()),
         ]
+        if made := data["decided"]:
+            words = f": {made['text']}" if made["text"] else "."
+            lines += [f"Decided by {made['by']}, {made['choice']}{words}"]
+        effects = data["effects"] if escalation.status == Status.OPEN.value else {}
+        for choice, effect in effects.items():
+            lines += [f"  {choice}: {effect}"]
+            lines += [f"      {command}" for command in _commands(escalation, Choice(choice))]
         return Answer(data, "\n".join(lines))
 
     def decide(self, options: Options) -> Answer:
@@ -83,9 +112,34 @@ class Command(PersonCommand):
         )
 
 
+def _commands(escalation: Escalation, choice: Choice) -> list[str]:
+    """Whole commands that decide it so, to copy; words in capitals are for the person to fill."""
+    name = escalation.limit or "iterations"
+    options = {
+        Choice.APPROVE: [f"--approve --evidence {escalation.evidence}"],
+        Choice.REJECT: ['--reject "REASON"'],
+        Choice.ANSWER: [f'--answer "WORDS" --{name}' for name in services.DISPOSITIONS],
+        Choice.AMEND: ["--amend R-N --file NEW-TEXT.md"],
+        Choice.GRANT: [f"--grant {name}={_AMOUNTS[name]}"],
+        Choice.RETRY: ["--retry"],
+        Choice.STOP: ["--stop"],
+    }
+    typed = sys.argv[0]  # it may be on no PATH
+    program = typed if Path(typed).name == "loopwatch" else "loopwatch"
+    words = f"{program} escalation decide {escalation.pk}"
+    return [f"{words} {word}" for word in options.get(choice, ())]
+
+
 def _word(options: Options) -> Word:
     if options["approve"]:
         return Word(choice=Choice.APPROVE, evidence=options["evidence"])
+    if options["edit"]:
+        return Word(
+            choice=Choice.EDIT,
+            evidence=options["evidence"],
+            edits=_edits(options["edit"], options["file"]),
+            text=options["note"],
+        )
     if options["reject"] is not None:
         return Word(choice=Choice.REJECT, text=options["reject"], attempts=options["attempts"])
     if options["answer"] is not None:
@@ -94,7 +148,7 @@ def _word(options: Options) -> Word:
             choice=Choice.ANSWER, text=options["answer"], disposition=(chosen or ["reopen"])[0]
         )
     if options["amend"]:
-        document = read_text(options["file"]) if options["file"] else ""
+        document = read_text(options["file"][0]) if options["file"] else ""
         return Word(choice=Choice.AMEND, requirement=options["amend"], document=document)
     if options["grant"]:
         return Word(choice=Choice.GRANT, grants=dict(map(_grant, options["grant"])))
@@ -127,6 +181,12 @@ def _limit(amount: str) -> float | None:
         return float(amount) if "." in amount else int(amount)
     except ValueError:
         raise Invalid(f"{amount!r} is no number; a limit is one, or none.") from None
+
+
+def _edits(paths: list[str], files: list[str]) -> dict[str, str]:
+    if len(paths) != len(files):
+        raise Invalid("Each --edit PATH needs one --file with the new text, in the same order.")
+    return {path: read_text(file) for path, file in zip(paths, files, strict=True)}
 
 
 def _grant(text: str) -> tuple[str, int]:

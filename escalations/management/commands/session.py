@@ -6,16 +6,18 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from escalations import records
+from loops import deliveries, moving, services
 from loops import records as sessions
-from loops import services
 from loops.engine.values import Pattern
-from loops.models import Session
+from loops.management.session_verbs import SessionVerbs
+from loops.models import Delivery, Session
 from tracker import services as tracker
 from tracker.commands import Answer, Options, PersonCommand, read_text
-from tracker.errors import Invalid
+from tracker.errors import Conflict, Invalid
 from tracker.scope import Scope
 
 _VERBS = {
@@ -26,7 +28,7 @@ _VERBS = {
 }
 
 
-class Command(PersonCommand):
+class Command(SessionVerbs, PersonCommand):
     help = "Start, watch and steer sessions: supervised loops on a project."
 
     def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
@@ -51,20 +53,37 @@ class Command(PersonCommand):
         start.add_argument("--config", metavar="FILE", help="JSON; the options above win over it")
         verb("list", self.list, "List sessions, newest first.")
         verb("show", self.show, "Show one session.").add_argument("id", type=int)
+        deliver = verb("deliver", self.deliver, "Hand over the result of a session that ended.")
+        deliver.add_argument("id", type=int)
+        how = deliver.add_mutually_exclusive_group(required=True)
+        how.add_argument(
+            "--push",
+            nargs="?",
+            const="",
+            metavar="REMOTE_OR_URL",
+            help="push its branch, never by force (default: origin, or the only remote)",
+        )
+        how.add_argument(
+            "--pull-request",
+            action="store_true",
+            help="run the project's pull-request command in a fresh checkout of the branch",
+        )
+        how.add_argument("--patch", metavar="FILE", help="write the patch (- = standard output)")
         for name, (_, does) in _VERBS.items():
             verb(name, self.steer, f"The session {does}.").add_argument("id", type=int)
+        self.add_session_verbs(verb)
+        move = verb("move", self.move, "Go on on another host, from the last snapshot.")
+        move.add_argument("id", type=int)
+        move.add_argument("--to", required=True, metavar="HOST", help="a host that lives")
 
     def start(self, options: Options) -> Answer:
         project = tracker.get_project(options["project"])
         scope = Scope(documents=tuple(options["document"]), requirements=tuple(options["only"]))
         goal = read_text("-") if options["goal"] == "-" else options["goal"]
-        session = services.create_session(
+        session = services.launch(
             project, by=self.by, config=_config(options), goal=goal, scope=scope
         )
-        look = services.check(session)
-        services.start(session, self.by)
-        session.refresh_from_db()
-        warnings = [f"Note: {warning}" for warning in look["warnings"]]
+        warnings = [f"Note: {warning}" for warning in (session.preflight or {})["warnings"]]
         return Answer(_whole(session), "\n".join([f"{session.ref} is queued.", *warnings]))
 
     def list(self, options: Options) -> Answer:
@@ -72,7 +91,7 @@ class Command(PersonCommand):
         rows = [sessions.line(s) | {"waiting_for": records.open_of(s)} for s in found]
         lines = [
             f"S-{r['id']}  {r['project']}  {_state(r)}  "
-            f"{r['iteration_count']} iterations{_asked(r)}"
+            f"{r['iteration_count']} iterations{_asked(r)}{_waits(r)}"
             for r in rows
         ]
         return Answer(rows, "\n".join(lines) or "There are no sessions.")
@@ -81,15 +100,35 @@ class Command(PersonCommand):
         session = services.get_session(options["id"])
         data = _whole(session)
         lines = [
-            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}",
+            f"{session.ref} on {data['project']}: {_state(data)}{_asked(data)}{_waits(data)}",
+            *([data["host_lost"]] if data["host_lost"] else []),
             *([data["end_sentence"]] if data["end_sentence"] else []),
             *(
                 f"  {i['number']:>3} {i['role']:<9} {i['outcome'] or '…'}"
                 for i in data["iterations"]
             ),
             *(f"Not done: {why['text']}" for why in data["why_not_done"]),
+            *_result(data),
         ]
         return Answer(data, "\n".join(lines))
+
+    def deliver(self, options: Options) -> Answer:
+        session = services.get_session(options["id"])
+        to_stdout = options["patch"] == "-"
+        if options["push"] is not None:
+            kind, target = Delivery.Kind.PUSH, _address(options["push"])
+        elif options["pull_request"]:
+            kind, target = Delivery.Kind.PULL_REQUEST, ""
+        else:
+            kind = Delivery.Kind.PATCH
+            target = "" if to_stdout else str(Path(options["patch"]).expanduser().resolve())
+        done = deliveries.deliver(session, self.by, kind, target)
+        if not done.row.ok:
+            raise Conflict(f"Not delivered. {done.row.said}")
+        if to_stdout and not options["json"]:
+            self.stdout.buffer.write(done.patch)
+            return Answer({}, "")
+        return Answer(sessions.delivery(done.row), _delivered(session, done.row))
 
     def steer(self, options: Options) -> Answer:
         session = services.get_session(options["id"])
@@ -97,6 +136,38 @@ class Command(PersonCommand):
         act(session, self.by)
         session.refresh_from_db()
         return Answer(_whole(session), f"{session.ref} {does}.")
+
+    def move(self, options: Options) -> Answer:
+        session = services.get_session(options["id"])
+        moving.move(session, options["to"], str(self.by.actor))
+        session.refresh_from_db()
+        return Answer(_whole(session), f"{session.ref} goes on on host {session.host}.")
+
+
+def _address(text: str) -> str:
+    """A folder named relative to where the person stands, in full; anything else as it is."""
+    return str(Path(text).resolve()) if text and Path(text).is_dir() else text
+
+
+def _delivered(session: Session, row: Delivery) -> str:
+    where = {
+        Delivery.Kind.PUSH: f"The branch {deliveries.branch(session)} is pushed to {row.target}",
+        Delivery.Kind.PULL_REQUEST: "The pull-request command ran",
+        Delivery.Kind.PATCH: f"The patch is in {row.target}",
+    }[Delivery.Kind(row.kind)]
+    lines = [f"{where} ({row.commit[:12]}). {deliveries.label(session)}", row.said]
+    return "\n".join(filter(None, lines))
+
+
+def _result(data: dict[str, Any]) -> list[str]:
+    result = data["result"]
+    if result is None or not result["commit"]:
+        return []
+    lines = [f"Result: {data['branch']} at {result['commit']}. {result['label']}".rstrip()]
+    for row in data["deliveries"]:
+        how = "delivered" if row["ok"] else "NOT delivered"
+        lines.append(f"  {row['at']} {row['kind']} {row['target']}: {how} by {row['by']}")
+    return lines
 
 
 def _whole(session: Session) -> dict[str, Any]:
@@ -109,6 +180,10 @@ def _state(row: dict[str, Any]) -> str:
 
 def _asked(row: dict[str, Any]) -> str:
     return "".join(f"; E-{w['escalation']} waits ({w['kind']})" for w in row["waiting_for"])
+
+
+def _waits(row: dict[str, Any]) -> str:
+    return f"; {row['waits_for']}" if row["waits_for"] else ""
 
 
 def _config(options: Options) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 from django.utils import timezone
 
-from loops import clockwork
-from loops.cli import DJANGO_OPTIONS
+from loops.clockwork import Clockwork
+from tracker.commands import DJANGO_OPTIONS
 
 SECOND = 1.0
 log = logging.getLogger("loops.clock")
@@ -33,9 +33,10 @@ class Command(BaseCommand):
 def run(stop: threading.Event) -> None:
     """Ticks until told to stop. An outage (database, broker) costs one line, not the clock."""
     trouble = ""
+    clockwork = Clockwork()
     due = time.monotonic()
     while not stop.is_set():
-        now_trouble = _tick()
+        now_trouble = _tick(clockwork)
         if now_trouble != trouble:
             log.warning("%s", now_trouble or "works again")
             trouble = now_trouble
@@ -44,11 +45,13 @@ def run(stop: threading.Event) -> None:
     connections.close_all()
 
 
-def _tick() -> str:
+def _tick(clockwork: Clockwork) -> str:
     """Why the tick failed, "" if it did not."""
     try:
         clockwork.tick(timezone.now())
     except Exception as fault:
         connections.close_all()  # a connection that broke is opened anew by the next tick
-        return f"a tick failed, the clock goes on: {type(fault).__name__}: {fault}"
+        # PostgreSQL's further lines quote the statement, in which each second has another time.
+        why = next(iter(str(fault).splitlines()), "")
+        return f"a tick failed, the clock goes on: {type(fault).__name__}: {why}"
     return ""

@@ -19,13 +19,13 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection, connections
 
-from loops import address, broker, premises, sign_in
+from loops import address, broker, hosts, premises, sign_in
 from loops.agents.confine import confinement
-from loops.cli import DJANGO_OPTIONS
 from loops.demo import ensure_demo
 from loops.environment import BadSetting, text
 from loops.supervisor import Child, Program, Supervisor
-from tracker.commands import user_name
+from loops.wake import QUEUE, queue_of
+from tracker.commands import DJANGO_OPTIONS, refuse_in_one_sentence, user_name
 from tracker.errors import DomainError
 from tracker.services import person
 
@@ -40,6 +40,7 @@ class Command(BaseCommand):
     suppressed_base_arguments = DJANGO_OPTIONS
 
     def add_arguments(self, parser: CommandParser) -> None:
+        refuse_in_one_sentence(parser)
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", type=int, default=8000, help="0 takes any free port")
         parser.add_argument("--data", help="data folder, the same as LOOPWATCH_DATA")
@@ -51,6 +52,7 @@ class Command(BaseCommand):
             address.check_host(host)
             confinement()  # a wrong LOOPWATCH_CONFINEMENT is refused before it can harm a session
             premises.check_folder(settings.DATA)
+            premises.check_store(settings.STORE_URL)
             lock = premises.lock(settings.DATA)
             listener = premises.listen(host, port)
             _take_signals(supervisor.on_signal)
@@ -83,6 +85,7 @@ def _bring_up(supervisor: Supervisor, *, lock: int, listener: int, demo: bool) -
     if supervisor.is_stopping:
         return
     _migrate()
+    hosts.settle_name()
     if demo and not supervisor.is_stopping:
         ensure_demo(person(user_name()))
     connections.close_all()
@@ -167,7 +170,8 @@ def _web(listener: int, lock: int) -> Program:
 
 
 def _worker(lock: int) -> Program:
-    argv = _python("celery", "-A", "loops.celery", "worker", "--queues", "iterations",
+    queues = f"{QUEUE},{queue_of(settings.HOST)}"
+    argv = _python("celery", "-A", "loops.celery", "worker", "--queues", queues,
                    "--concurrency", str(settings.SLOTS), "--loglevel", "WARNING",
                    "--without-gossip", "--without-mingle", "--without-heartbeat")  # fmt: skip
     # SIGTERM would wait for hours until running tasks are through.

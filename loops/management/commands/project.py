@@ -6,15 +6,21 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
+from loops.workspaces import look
 from tracker import services
 from tracker.commands import Answer, Options, PersonCommand
 from tracker.errors import Invalid
 from tracker.models import Project
 from tracker.records import project_record
 
+_PULL_REQUEST = (
+    "asks for a merge of a session's branch, such as: gh pr create --head {branch} --base {base} "
+    "--title {title} --fill"
+)
+
 
 class Command(PersonCommand):
-    help = "Add and list projects."
+    help = "Add, edit and list projects."
 
     def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
         add = verb("add", self.add, "Add a project: a git repository that loops work on.")
@@ -23,17 +29,24 @@ class Command(PersonCommand):
         add.add_argument("--path", default="", help="path in the repository it is about")
         add.add_argument("--prepare", default="", help="command that prepares a fresh clone")
         add.add_argument("--check", default="", help="command that checks the work")
+        add.add_argument("--pull-request", default="", metavar="COMMAND", help=_PULL_REQUEST)
         add.add_argument("--leftover", action="append", default=[], help="files that checks leave")
         add.add_argument("--allow", action="append", default=[], help="path outside --path")
         add.add_argument(
             "--advisory-marks", action="store_true", help="reports say reviewed, not proved"
         )
+        edit = verb("edit", self.edit, "Change a project's pull-request command.")
+        edit.add_argument("name")
+        edit.add_argument("--pull-request", required=True, metavar="COMMAND", help=_PULL_REQUEST)
         verb("list", self.list, "List the projects.")
 
     def add(self, options: Options) -> Answer:
         repo = Path(options["repo"]).expanduser().resolve()
         if not repo.is_dir():
             raise Invalid(f"There is no folder {repo}.")
+        found = look(repo, options["path"])
+        if found.refusals:
+            raise Invalid(" ".join(found.refusals))
         project = services.create_project(
             name=options["name"],
             repo_path=str(repo),
@@ -42,10 +55,18 @@ class Command(PersonCommand):
             extra_paths=options["allow"],
             prepare=options["prepare"],
             check_command=options["check"],
+            pull_request=options["pull_request"],
             accepted_leftovers=options["leftover"],
             has_advisory_marks=options["advisory_marks"],
         )
         return Answer(project_record(project), f"Project {project} added: {project.repo_path}.")
+
+    def edit(self, options: Options) -> Answer:
+        project = services.set_pull_request(
+            services.get_project(options["name"]), options["pull_request"], by=self.by
+        )
+        said = project.pull_request or "none"
+        return Answer(project_record(project), f"Pull-request command of {project}: {said}.")
 
     def list(self, options: Options) -> Answer:
         projects = Project.objects.order_by("name")
