@@ -18,11 +18,6 @@ from loops.environment import BadSetting
 _PACKAGES = ("loops", "tracker", "escalations")
 _INTERNAL = {"clock"}  # `up` runs it
 _SUPPORTED = ("linux", "darwin")
-# Options that Django gives every command; ours leave them out of their help.
-DJANGO_OPTIONS = frozenset(
-    {"--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color"}
-    | {"--force-color", "--skip-checks"}
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

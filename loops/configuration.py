@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from loops.engine.bounds import check_config
 from loops.engine.contracts import Verifier
@@ -22,6 +22,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 Name = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]
 RoleName = Literal["thinker", "worker", "verifier", "maker", "reviewer", "coach"]
 Model = TypeVar("Model", bound=BaseModel)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OURS = ("PATH", "RUN_MARK")
 
 
 class _Strict(BaseModel):
@@ -30,15 +32,29 @@ class _Strict(BaseModel):
 
 class AgentConfig(_Strict):
     """argv: a template ({workdir}, {prompt_file}, {session}, {iteration}, {role}). prompt: how it
-    is handed over. secret_env: environment name -> name of a stored secret."""
+    is handed over. secret_env: environment name -> name of a stored secret. model: its name in the
+    price table, "" where none is known."""
 
     adapter: Literal["command"] = "command"
+    model: Annotated[str, Field(max_length=100)] = ""
     argv: list[str] = Field(min_length=1)
     prompt: Literal["stdin", "file"] = "stdin"
     env: dict[str, str] = {}
     secret_env: dict[str, str] = {}
     wall_seconds: Seconds = 1800
     silence_seconds: Seconds = 600
+
+    @field_validator("env", "secret_env")
+    @classmethod
+    def _is_free(cls, variables: dict[str, str]) -> dict[str, str]:
+        for name, value in variables.items():
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of an environment variable")
+            if name in _OURS or name.startswith("LOOPWATCH_"):
+                raise ValueError(f"{name} is set by Loopwatch; choose another name")
+            if "\0" in value:
+                raise ValueError(f"the value of {name} holds a NUL character")
+        return variables
 
 
 class LimitsConfig(_Strict):
@@ -152,10 +168,18 @@ def parse(raw: dict[str, Any]) -> SessionConfig:
     if config.done_mode != "agent" and not config.script:
         raise Invalid(f"Done mode {config.done_mode} needs a script: say which command judges.")
     try:
-        check_config(config.engine(), priced=False)
+        check_config(config.engine())
     except ValueError as fault:
         raise Invalid(str(fault)) from None
     return config
+
+
+def refuse_unpriced(config: SessionConfig, *, priced: bool) -> None:
+    """A money limit alone holds nothing where an agent is unpriced (RULES 1). Raises Invalid."""
+    try:
+        check_config(config.engine(), priced=priced)
+    except ValueError as fault:
+        raise Invalid(str(fault)) from None
 
 
 def changed(
@@ -201,5 +225,9 @@ def _checked(kind: type[Model], raw: dict[str, Any], what: str) -> Model:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        faults = (f"{'.'.join(map(str, e['loc']))}: {_plain(e['msg'])}" for e in error.errors())
         raise Invalid(f"The {what} cannot be used. " + "; ".join(faults) + ".") from None
+
+
+def _plain(message: str) -> str:
+    return message.removeprefix("Value error, ")

@@ -13,6 +13,7 @@ from loops import (
     briefing,
     criteria,
     journal,
+    ledger,
     live,
     moment,
     output,
@@ -208,6 +209,8 @@ class Drive:
         )
         if not in_time:
             raise LeaseLost
+        if done.collected.used:
+            ledger.keep(done.iteration, done.collected.used, at)
         self.session.stepping = False
 
     def _next(self, at: datetime, *, recorded: bool, go_on: bool) -> InFlight | None:

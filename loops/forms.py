@@ -8,120 +8,30 @@ from typing import Any
 
 from django import forms
 
-from tracker.forms import Inputs, lines, mono
+from tracker.forms import Inputs, mono
 
-DONE_MODES = (
-    ("agent", "Two done signals and a clean review"),
-    ("script", "A script exits with 0"),
-    ("both", "Both"),
-)
 Choices = Iterable[tuple[str, str]]
 
 
-def _number(label: str, unit: str, initial: int | None, **kwargs: Any) -> forms.IntegerField:
-    """Return a field for a positive number; `unit` stands behind it in the error's sentence."""
+def number(
+    label: str, unit: str, initial: int | None, *, least: int = 1, most: int, **kwargs: Any
+) -> forms.IntegerField:
+    """A field for a whole number; `unit` stands behind it in the error's sentence. least: 1, or 0
+    where nothing is a choice too."""
     widget = forms.NumberInput(attrs={"extra": "in-n", "inputmode": "numeric"})
-    sentence = f"{label} ({unit}) is a whole number from 1; zero and nothing are refused."
+    rest = "; zero and nothing are refused." if least else "; 0 means never."
+    sentence = f"{label} ({unit}) is a whole number from {least}{rest}"
     messages = dict.fromkeys(("min_value", "required", "invalid"), sentence)
+    messages["max_value"] = f"{label} ({unit}) is at most {most:,}."
     return forms.IntegerField(
-        label=label, initial=initial, widget=widget, min_value=1, error_messages=messages, **kwargs
+        label=label,
+        initial=initial,
+        widget=widget,
+        min_value=least,
+        max_value=most,
+        error_messages=messages,
+        **kwargs,
     )
-
-
-# Another project has other requirements: the page comes anew with what was typed. Without a script
-# "Look again" does it.
-_OTHER_PROJECT = {
-    "hx-get": "/sessions/new/",
-    "hx-trigger": "change consume",
-    "hx-include": "closest form",
-    "hx-params": "not csrfmiddlewaretoken,look,base,scope,documents,requirements",
-    "hx-target": "#main",
-    "hx-select": "#main",
-    "hx-swap": "outerHTML",
-}
-
-
-class NewSessionForm(Inputs):
-    """One session of the single-threaded loop. tokens and money: empty together with the tick "no
-    limit" is the explicit "none" of RULES 1; empty alone is refused.
-
-    cleaned_data: as the fields; tokens in millions, money in dollars, hours as whole hours.
-    """
-
-    project = forms.ChoiceField(label="Project", widget=forms.Select(attrs=_OTHER_PROJECT))
-    base = forms.ChoiceField(label="Start from", required=False)
-    goal = forms.CharField(
-        label="Goal",
-        widget=lines(3),
-        required=False,
-        help_text="Becomes a requirement of this session. Needed only without requirements.",
-    )
-    scope = forms.ChoiceField(
-        label="Requirements",
-        initial="all",
-        widget=forms.RadioSelect,
-        choices=(("all", "All"), ("chosen", "Chosen"), ("none", "Goal only")),
-    )
-    documents = forms.MultipleChoiceField(
-        required=False, label="Documents", widget=forms.CheckboxSelectMultiple
-    )
-    requirements = forms.MultipleChoiceField(
-        required=False, label="Requirements", widget=forms.CheckboxSelectMultiple
-    )
-    worker = forms.ChoiceField(label="Worker")
-    reviewer = forms.ChoiceField(label="Reviewer")
-    coach = forms.ChoiceField(label="Coach", required=False)
-    review_every = _number("Review after", "work turns", 3)
-    coach_every = _number("Coach after", "worker turns", 8)
-    done_mode = forms.ChoiceField(
-        label="Done when", choices=DONE_MODES, initial="agent", widget=forms.RadioSelect
-    )
-    script = forms.CharField(
-        label="Script",
-        required=False,
-        max_length=10_000,
-        widget=mono(),
-        help_text="Path in the repository. A copy is taken at the start; agents cannot change it.",
-    )
-    iterations = _number("Iterations", "at most", 40)
-    hours = _number("Time", "hours", 8)
-    no_progress = _number("Without a change", "in a row", 6)
-    tokens = _number("Tokens", "million", None, required=False)
-    money = _number("Money", "dollars", None, required=False)
-    no_tokens = forms.BooleanField(label="No token limit", required=False, initial=True)
-    no_money = forms.BooleanField(label="No money limit", required=False, initial=True)
-
-    def __init__(
-        self,
-        *args: Any,
-        projects: Choices = (),
-        bases: Choices = (),
-        agents: Sequence[tuple[str, str]] = (),
-        documents: Choices = (),
-        requirements: Choices = (),
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["project"].choices = list(projects)
-        self.fields["base"].choices = list(bases)
-        self.fields["documents"].choices = list(documents)
-        self.fields["requirements"].choices = list(requirements)
-        for role in ("worker", "reviewer"):
-            self.fields[role].choices = list(agents)
-        self.fields["coach"].choices = [("", "No coach"), *agents]
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        for name in ("tokens", "money"):
-            one_of(self, data, name)
-        if data.get("done_mode") in ("script", "both") and not data.get("script"):
-            self.add_error("script", "Name the script that says when the loop is done.")
-        if data.get("scope") == "none" and not str(data.get("goal", "")).strip():
-            self.add_error("goal", "A session without requirements needs a goal.")
-        chosen = data.get("documents") or data.get("requirements")
-        if data.get("scope") == "chosen" and not chosen:
-            self.add_error("scope", "Choose at least one document or requirement.")
-        return data
 
 
 def one_of(form: forms.Form, data: dict[str, Any], name: str) -> None:
@@ -140,10 +50,10 @@ class ForkForm(Inputs):
     and empty where it stays. settings(): what services take.
     """
 
-    iterations = _number("Iterations", "at most", None)
-    minutes = _number("Time", "minutes", None)
-    no_progress = _number("Without a change", "in a row", None)
-    tokens = _number("Tokens", "tokens", None, required=False)
+    iterations = number("Iterations", "at most", None, most=10_000)
+    minutes = number("Time", "minutes", None, most=44_640)
+    no_progress = number("Without a change", "in a row", None, most=10_000)
+    tokens = number("Tokens", "tokens", None, most=10**12, required=False)
     money = forms.FloatField(
         label="Money",
         required=False,
@@ -255,8 +165,15 @@ class AgentForm(Inputs):
         widget=forms.RadioSelect,
         choices=(("stdin", "Standard input"), ("file", "A file, {prompt_file}")),
     )
-    wall_minutes = _number("Longest iteration", "minutes", 30, max_value=1440)
-    silence_minutes = _number("Longest silence", "minutes", 10, max_value=1440)
+    model = forms.CharField(
+        label="Model",
+        max_length=100,
+        required=False,
+        widget=mono(),
+        help_text="Its name in the price table. Without one, its calls are not priced.",
+    )
+    wall_minutes = number("Longest iteration", "minutes", 30, most=1440)
+    silence_minutes = number("Longest silence", "minutes", 10, most=1440)
 
     def clean_command(self) -> str:
         command = str(self.cleaned_data["command"])
@@ -273,6 +190,7 @@ class AgentForm(Inputs):
         return {
             "argv": self.argv,
             "prompt": self.cleaned_data["prompt"],
+            "model": self.cleaned_data["model"].strip(),
             "wall_seconds": self.cleaned_data["wall_minutes"] * 60,
             "silence_seconds": self.cleaned_data["silence_minutes"] * 60,
         }

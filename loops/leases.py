@@ -143,13 +143,13 @@ class Inheritance:
     process: dict[str, Any] | None
 
 
-def take_over(session_id: int, host: str) -> Inheritance | None:
+def take_over(session_id: int, host: str = "") -> Inheritance | None:
     """Take the lease from a holder that is dead, or whose time is over; None if it is neither, and
-    when the session is not `host`'s (any more)."""
+    when the session is not `host`'s (any more). host: this one by default."""
     with transaction.atomic():
         _project, session = journal.lock(session_id)
         now = moment.now()
-        if session.host not in ("", host):
+        if session.host not in ("", host or settings.HOST):
             return None
         if not is_lost(session.lease_owner, session.lease_until, now):
             return None

@@ -23,8 +23,10 @@ def configure(settings: Mapping[str, Path]) -> None:
                     "format": "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s",
                 }
             },
+            "filters": {"no_health": {"()": _NoHealth}},
             "handlers": {
                 "file": {
+                    "filters": ["no_health"],
                     "()": LateFileHandler,
                     "path": str(settings["file"]),
                     "formatter": "line",
@@ -34,6 +36,15 @@ def configure(settings: Mapping[str, Path]) -> None:
             "loggers": {name: {"level": "INFO"} for name in ("loops", "tracker", "escalations")},
         }
     )
+
+
+class _NoHealth(logging.Filter):
+    """Monitors, and `up` at its start, ask several times a second: a 503 is the answer they want,
+    and in the log it would bury the reason."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        path = getattr(getattr(record, "request", None), "path", "")
+        return not (record.name == "django.request" and path == "/health/")
 
 
 class LateFileHandler(logging.FileHandler):

@@ -39,6 +39,20 @@ class Secret(models.Model):
         return self.name
 
 
+class SessionTemplate(models.Model):
+    """A set-up of the new session's form under a name: all but what the session is about.
+
+    values: field -> what was typed; pool and verifiers are lists of rows."""
+
+    name = models.CharField(max_length=60, unique=True)
+    values = models.JSONField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class LoginLink(models.Model):
     """Signs one person in, once, until expires_at. token_hash: sha256 of the token, in hex."""
 
@@ -90,11 +104,11 @@ class Session(models.Model):
     keeping_fault: why the newest one is not there.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="sessions")
-    pattern = models.CharField(max_length=30, choices=_choices(Pattern))
-    state = models.CharField(
-        max_length=14, choices=_choices(State), default=State.DRAFT.value, db_index=True
+    project = models.ForeignKey(
+        Project, on_delete=models.PROTECT, related_name="sessions", db_index=False
     )
+    pattern = models.CharField(max_length=30, choices=_choices(Pattern))
+    state = models.CharField(max_length=14, choices=_choices(State), default=State.DRAFT.value)
     end_reason = models.CharField(max_length=16, choices=_choices(EndReason), null=True)  # noqa: DJ001
     end_sentence = models.TextField(default="", blank=True)
     goal = models.TextField(default="", blank=True)
@@ -154,6 +168,20 @@ class Session(models.Model):
                 name="fork_names_parent_and_iteration",
             ),
         ]
+        # Each list of sessions is read newest first, a page at a time.
+        indexes = [
+            models.Index(fields=["project", "id"], name="session_by_project"),
+            models.Index(fields=["pattern", "id"], name="session_by_pattern"),
+            models.Index(fields=["state", "id"], name="session_by_state"),
+            models.Index(
+                fields=["end_reason", "id"],
+                condition=Q(end_reason__isnull=False),
+                name="session_by_end_reason",
+            ),
+            models.Index(
+                fields=["ended_at"], condition=Q(ended_at__isnull=False), name="session_by_end"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.ref
@@ -167,6 +195,51 @@ class Session(models.Model):
     def own_log(self) -> models.QuerySet[LogEntry]:
         """Its log without what a fork copied from its parent."""
         return LogEntry.objects.filter(session=self.pk, seq__gt=self.own_log_after)
+
+
+class Price(models.Model):
+    """Dollars per million tokens of a model. cached: of input that the provider had already."""
+
+    model = models.CharField(max_length=100, unique=True)
+    input = models.DecimalField(max_digits=12, decimal_places=6)
+    cached = models.DecimalField(max_digits=12, decimal_places=6)
+    output = models.DecimalField(max_digits=12, decimal_places=6)
+    by = models.CharField(max_length=150, default="")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.model
+
+
+class LedgerEntry(models.Model):
+    """What one call used, priced as of then; append-only. input: tokens, cached ones included.
+
+    money: dollars, null = the model had no price. Numbers, not keys: it outlives what is archived.
+    """
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="ledger", db_index=False
+    )
+    iteration = models.PositiveIntegerField()
+    call = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=10, choices=_choices(Role))
+    agent = models.CharField(max_length=60, default="", blank=True)
+    model = models.CharField(max_length=100)
+    input = models.PositiveBigIntegerField()
+    cached = models.PositiveBigIntegerField(default=0)
+    output = models.PositiveBigIntegerField()
+    money = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "iteration", "call"], name="call_in_the_ledger_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"S-{self.session_id}/{self.iteration} call {self.call}"
 
 
 class PromptText(models.Model):

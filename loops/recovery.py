@@ -13,7 +13,7 @@ def sweep(equip: runner.Equip) -> None:
     """One pass over the database; every part is safe to repeat and to run in two clocks at once.
     A session whose clone is on another host is that host's, as long as it lives."""
     hosts.end_leftovers()
-    for session_id in _lost(settings.HOST):
+    for session_id in _lost():
         runner.recover(session_id, equip)
     for session_id in Answer.objects.filter(taken_at=None).values_list("session", flat=True):
         uptake.take_up(session_id)
@@ -25,9 +25,10 @@ def sweep(equip: runner.Equip) -> None:
         wake.wake(session_id)
 
 
-def _lost(host: str, **which: str) -> list[int]:
-    now = moment.now()
-    held = Session.objects.exclude(lease_until=None).filter(host__in=("", host), **which)
+def _lost(host: str = "", **which: str) -> list[int]:
+    """Sessions of the host (this one by default) whose lease is lost."""
+    now, whose = moment.now(), ("", host or settings.HOST)
+    held = Session.objects.exclude(lease_until=None).filter(host__in=whose, **which)
     rows = held.values_list("pk", "lease_owner", "lease_until")
     return [pk for pk, owner, until in rows if leases.is_lost(owner, until, now)]
 

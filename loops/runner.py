@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from django.conf import settings
 from django.db import DatabaseError, transaction
 
 from loops import journal, leases, moment, turns
@@ -77,7 +76,7 @@ def recover(session_id: int, equip: Equip, *, host: str = "") -> bool:
     """Close what a lost worker left: kill its tree, record the step as INTERRUPTED, go where the
     rules say. Returns False when nothing was lost. Runs in the clock, so it needs no slot. host:
     whose session it has to be; this host's by default."""
-    inherited = leases.take_over(session_id, host or settings.HOST)
+    inherited = leases.take_over(session_id, host)
     if inherited is None:
         return False
     if inherited.process is not None:

@@ -23,13 +23,19 @@ def keep(name: str, value: str) -> None:
     Secret.objects.update_or_create(name=name, defaults={"ciphertext": sealed})
 
 
-def reveal(name: str) -> str:
-    """The value. Raises NotFound, or Invalid when it was sealed with another key file."""
+def find(name: str) -> Secret:
+    """The stored row. Raises NotFound with what to do."""
     secret = Secret.objects.filter(name=name).first()
     if secret is None:
         raise NotFound(
             f"There is no secret named {name}; keep it with: loopwatch secret set {name}"
         )
+    return secret
+
+
+def reveal(name: str) -> str:
+    """The value. Raises NotFound, or Invalid when it was sealed with another key file."""
+    secret = find(name)
     try:
         return Fernet(settings.SECRETS_KEY).decrypt(bytes(secret.ciphertext)).decode()
     except InvalidToken:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from loops import configuration, journal, live, moment, stage, uptake, wake
+from loops import configuration, journal, ledger, live, moment, secrets, stage, uptake, wake
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, State
@@ -43,7 +43,9 @@ def create_session(
     look: what stage.preflight found in the project a moment ago; None: start looks itself.
     """
     parsed = configuration.parse(config)
+    configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
     scope = scope or Scope()
+    tracker.check_scope(project, scope)
     with transaction.atomic():
         session = Session.objects.create(
             project=project,
@@ -93,6 +95,32 @@ def start(session: Session, by: By) -> None:
         journal.append(locked, kind, payload, at)
         wake.wake_on_commit(session.pk)
     point("started")
+
+
+def launch(
+    project: Project,
+    *,
+    by: By,
+    config: dict[str, Any],
+    goal: str = "",
+    scope: Scope | None = None,
+    look: dict[str, Any] | None = None,
+) -> Session:
+    """Look at the repository, then make a session and start it. A refusal leaves nothing behind, no
+    draft either.
+
+    look: what look_at() found a moment ago; None: it looks itself, which is slow.
+    """
+    configuration.parse(config)
+    tracker.check_scope(project, scope or Scope())
+    look = look or look_at(project)
+    if look["refusals"]:
+        raise Conflict("No session was started. " + " ".join(look["refusals"]))
+    with transaction.atomic():
+        session = create_session(project, by=by, config=config, goal=goal, scope=scope, look=look)
+        start(session, by)
+    session.refresh_from_db()
+    return session
 
 
 def pause(session: Session, by: By) -> None:
@@ -163,6 +191,7 @@ def reconfigure(
             locked.config, {who: agent_config(name) for who, name in agents.items()}, limits
         )
         parsed = configuration.parse(raw)
+        configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
         kind, payload = controllers.entry_to_json(Configured(0, parsed.engine()))
         journal.append(locked, kind, payload, moment.now())
         config = parsed.model_dump(mode="json")
@@ -191,6 +220,8 @@ def save_agent(name: str, settings: dict[str, Any]) -> Agent:
     if not configuration.NAME.fullmatch(name):
         raise Invalid(f"{name!r} is no name for an agent: use small letters, digits and dashes.")
     checked = configuration.parse_agent(settings)
+    for secret in checked["secret_env"].values():
+        secrets.find(secret)
     agent, _ = Agent.objects.update_or_create(
         name=name, defaults={"adapter": checked["adapter"], "settings": checked}
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
+from loops import ledger
 from loops.agents.base import Reply
 from loops.agents.output import OutputWriter
 from loops.controls import Controls
@@ -41,8 +43,9 @@ def take(
         criteria=criteria,
     )
     reply, collected = _call(work, store, equipment, sight, lease)
+    reply = ledger.added_to(reply, collected.used)
     if lease.stopping:  # a call that a person's stop cut off is no fault of the agent
-        reply = Reply(fault=Fault.WORKER_LOST, detail="Cut off by stop.", survivors=reply.survivors)
+        reply = replace(reply, fault=Fault.WORKER_LOST, detail="Cut off by stop.", exit_code=None)
     return reply, collected
 
 

@@ -13,6 +13,7 @@ from loops.views import (
     login,
     new_session,
     output,
+    session_templates,
     steering,
 )
 
@@ -37,6 +38,13 @@ urlpatterns = [
     path("sessions/<id:session>/export/", history.export, name="export"),
     path("sessions/<id:session>/fork/", forking.fork, name="fork"),
     path("sessions/<id:session>/fork/before/", forking.before, name="fork_before"),
+    path("sessions/new/dry-run/", new_session.dry_run, name="dry_run"),
+    path("sessions/templates/", new_session.save_template, name="save_template"),
+    path(
+        "sessions/templates/<id:template>/delete/",
+        session_templates.delete,
+        name="delete_template",
+    ),
     path("sessions/<id:session>/stop/", steering.stop, name="stop"),
     path("sessions/<id:session>/deliver/push/", deliver.push, name="push"),
     path("sessions/<id:session>/deliver/pull-request/", deliver.request, name="pull_request"),

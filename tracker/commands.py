@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psutil
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from tracker.errors import DomainError, Invalid, NotAllowed
@@ -26,6 +26,11 @@ from tracker.services import By, person
 MARKS = ("RUN_MARK", "LOOPWATCH_TOKEN")
 """Variables that the engine sets for agents, and only for them."""
 
+# What Django gives every command; ours leave it out of their help.
+DJANGO_OPTIONS = frozenset(
+    {"--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color"}
+    | {"--force-color", "--skip-checks"}
+)
 Options = dict[str, Any]
 log = logging.getLogger("loopwatch.commands")
 
@@ -48,12 +53,19 @@ class PersonCommand(BaseCommand):
     """
 
     requires_system_checks: list[str] = []
+    suppressed_base_arguments = DJANGO_OPTIONS
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        refuse_in_one_sentence(parser)
+        return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
 
         def verb(name: str, method: Callable[[Options], Answer], help: str) -> ArgumentParser:
             sub = verbs.add_parser(name, help=help, description=help)
+            refuse_in_one_sentence(sub)
             sub.add_argument("--json", action="store_true", help="print JSON")
             sub.set_defaults(method=method)
             return sub
@@ -98,6 +110,18 @@ class PersonCommand(BaseCommand):
             self.stderr.write(sentence)
             sys.exit(code)
         raise CommandError(sentence, returncode=code) from cause
+
+
+def refuse_in_one_sentence(parser: CommandParser) -> None:
+    """Wrong words get a sentence and exit code 2, without the usage, which --help shows."""
+
+    def error(message: str) -> NoReturn:
+        sentence = f"{message[:1].upper()}{message[1:]}. See: {parser.prog} --help"
+        if parser.called_from_command_line:
+            parser.exit(2, " ".join(sentence.split()) + "\n")
+        raise CommandError(sentence, returncode=2)
+
+    parser.error = error  # type: ignore[method-assign]
 
 
 def user_name() -> str:

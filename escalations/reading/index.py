@@ -11,8 +11,10 @@ from loops.engine.values import State
 from loops.models import Session
 from loops.pages.index import IndexPage, QuestionRow
 from loops.reading import index, links
+from loops.reading.found import search_part
 from loops.reading.head import title
 from loops.reading.reading import Reading
+from loops.search import Query
 from tracker.models import Project
 from tracker.pages.atoms import Act, Empty, Link
 from tracker.pages.words import plural
@@ -20,8 +22,11 @@ from tracker.pages.words import plural
 _RUNS = (State.RUNNING, State.PAUSING, State.RESUMING)
 
 
-def index_page(projects: QuerySet[Project], *, may_set_up: bool) -> IndexPage:
-    """projects: those that the person sees. may_set_up: may make projects and the demo."""
+def index_page(
+    projects: QuerySet[Project], *, may_set_up: bool, query: Query | None = None
+) -> IndexPage:
+    """projects: those that the person sees. may_set_up: may make projects and the demo. query: what
+    is looked for among all sessions."""
     active, ended = index.readings(projects)
     waiting = queue.open_in_order(projects)
     return IndexPage(
@@ -34,6 +39,7 @@ def index_page(projects: QuerySet[Project], *, may_set_up: bool) -> IndexPage:
         new_session=links.NEW_SESSION,
         new_project=links.NEW_PROJECT,
         queue=Link("Open queue", queue.HREF),
+        search=search_part(projects, query or Query()),
         spent=index.spent_today(projects),
         empty=_empty(projects, may_set_up=may_set_up),
     )

@@ -14,6 +14,7 @@ from loops.models import Iteration, OutputPiece, Session
 from loops.reading import asked
 from loops.reading.iteration import TABS, log_part
 from loops.reading.reading import Reading
+from loops.reading.still import one_moment
 from tracker.access import Right, guarded, is_from_script, may
 from tracker.errors import NotFound
 from tracker.models import Project
@@ -31,18 +32,18 @@ seen = guarded("session", services.get_session, project_of=project_of)
 @require_safe
 @seen
 def session(request: HttpRequest, session: Session) -> HttpResponse:
-    return _page(request, session, _view(request, session))
+    return _page(request, session)
 
 
 @require_safe
 @seen
 def iteration(request: HttpRequest, session: Session, number: int) -> HttpResponse:
     """The page pinned to one iteration; older output lines alone when the page's script asks."""
-    view = _view(request, session, number)
-    if is_from_script(request) and view.before is not None and view.pinned is not None:
-        log = log_part(view.pinned, before=view.before)
+    before = asked.number(request, "before")
+    if is_from_script(request) and before is not None:
+        log = log_part(find_iteration(session, number), before=before)
         return render(request, "loops/_log_rows.html", {"log": log})
-    return _page(request, session, view)
+    return _page(request, session, number)
 
 
 @require_safe
@@ -55,8 +56,15 @@ def part(
     unknown = next((one for one in names if one not in PARTS), None)
     if unknown is not None:
         raise NotFound(f"A session's page has no part “{unknown}”.")
-    reading, view = Reading(session), _view(request, session, number)
-    return HttpResponse("".join(_part(request, one, reading, view) for one in dict.fromkeys(names)))
+    with one_moment():
+        reading, view = _now(session), _view(request, session, number)
+        parts = [_part(request, one, reading, view) for one in dict.fromkeys(names)]
+    return HttpResponse("".join(parts))
+
+
+def _now(session: Session) -> Reading:
+    """The guard read the session a moment earlier than the page reads its iterations."""
+    return Reading(services.get_session(session.pk))
 
 
 def _part(request: HttpRequest, name: str, reading: Reading, view: View) -> str:
@@ -80,11 +88,12 @@ def raw(request: HttpRequest, session: Session, number: int) -> HttpResponse:
     return HttpResponse("".join(texts), content_type="text/plain; charset=utf-8")
 
 
-def _page(request: HttpRequest, session: Session, view: View) -> HttpResponse:
+def _page(request: HttpRequest, session: Session, number: int | None = None) -> HttpResponse:
     request.project = session.project  # type: ignore[attr-defined]
     follow(request, live.session_topic(session.pk), f"/live/session/{session.pk}/")
-    shown = session_page(Reading(session), view)
-    return render(request, "loops/session.html", {"page": shown})
+    with one_moment():
+        shown = session_page(_now(session), _view(request, session, number))
+        return render(request, "loops/session.html", {"page": shown})
 
 
 def find_iteration(session: Session, number: int) -> Iteration:

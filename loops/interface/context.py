@@ -50,14 +50,25 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """Tokens of one call, as its agent reported them. input: cached ones included."""
+
+    model: str
+    input: int
+    output: int
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """The one signal that counts (None: the agent gave none), sentences about contradictions, and
-    the plan or report that came last."""
+    the plan or report that came last, and what its calls used."""
 
     signal: Signal | None = None
     notes: tuple[str, ...] = ()
     plan: Plan | None = None
     report: Report | None = None
+    used: tuple[Used, ...] = ()
 
 
 class Collector:
@@ -73,13 +84,15 @@ class Collector:
         self._said: set[Signal] = set()
         self.plan: Plan | None = None
         self.report: Report | None = None
+        self.used: list[Used] = []
 
     def say(self, signal: Signal) -> None:
         self._said.add(signal)
 
     def collected(self) -> Collected:
+        used = tuple(self.used)
         for cautious, other in self._CAUTIOUS:
             if cautious in self._said and other in self._said:
                 note = f"The agent said both `{other}` and `{cautious}`: `{cautious}` counts."
-                return Collected(cautious, (note,), self.plan, self.report)
-        return Collected(next(iter(self._said), None), (), self.plan, self.report)
+                return Collected(cautious, (note,), self.plan, self.report, used)
+        return Collected(next(iter(self._said), None), (), self.plan, self.report, used)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from loops.engine.values import Role
 from loops.interface import replies, words
 from loops.interface.call import Call, Said
+from loops.interface.context import Used
 from loops.interface.grammar import Parser, Verb
 from tracker.engine.citations import requirement_key
+from tracker.errors import Invalid
 from tracker.facts import facts
+
+MOST_CALLS = 1000  # reported in one iteration
 
 
 def _plan(call: Call) -> Said:
@@ -54,11 +58,43 @@ def _pool(call: Call) -> Said:
     return Said("\n".join(pool) or "There is no pool.", [{"name": name} for name in pool])
 
 
+def _usage(call: Call) -> Said:
+    args, used = call.args, call.collector.used
+    if args.cached > args.input:
+        raise Invalid("--cached is a part of --input and cannot be more.")
+    if len(used) >= MOST_CALLS:
+        raise Invalid(f"An iteration reports at most {MOST_CALLS} calls; add them up.")
+    model = words.line(args.model, what="--model", most=100)
+    used.append(Used(model, args.input, args.output, args.cached))
+    return Said(f"Noted: {args.input + args.output} tokens of {model}.", {"noted": True})
+
+
+def _usage_arguments(parser: Parser) -> None:
+    parser.add_argument("--model", required=True, help="as the price table names it")
+    for name in ("input", "output", "cached"):
+        is_needed = name != "cached"
+        parser.add_argument(f"--{name}", type=_tokens, required=is_needed, default=0, metavar="N")
+
+
+def _tokens(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise Invalid(f"{words.shown(text)!r} is no number of tokens.")
+    return int(text)
+
+
 def _dash(parser: Parser) -> None:
     parser.add_argument("source", choices=("-",), help="- : JSON on standard input")
 
 
 VERBS = (
+    Verb(
+        words=("usage", "report"),
+        help="Report what a call of a model used; once for each call.",
+        example="loopwatch usage report --model NAME --input 1200 --output 300",
+        roles=frozenset(Role),
+        run=_usage,
+        arguments=_usage_arguments,
+    ),
     Verb(
         words=("pool", "list"),
         help="List the workers that a plan may choose.",

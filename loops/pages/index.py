@@ -63,6 +63,38 @@ class LoopGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRow:
+    """A session that a search found. now: why it ended, or since when it is there."""
+
+    ref: str
+    title: str
+    href: str
+    project: str
+    chip: Chip
+    now: str
+    sub: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPart:
+    """The search over all sessions. states, patterns, projects: (value, word) to choose from. rows:
+    what was found, None = nothing was looked for. more: address of the next page."""
+
+    words: str = ""
+    state: str = ""
+    pattern: str = ""
+    project: str = ""
+    states: tuple[tuple[str, str], ...] = ()
+    patterns: tuple[tuple[str, str], ...] = ()
+    projects: tuple[tuple[str, str], ...] = ()
+    rows: tuple[FoundRow, ...] | None = None
+    is_first: bool = True
+    first: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRow:
     """An open question: waited: how long it has waited. blocks: its session stands still."""
 
@@ -104,6 +136,7 @@ class IndexPage:
     new_session: str
     new_project: str
     queue: Link
+    search: SearchPart = SearchPart()
     spent: Spent | None = None
     empty: Empty | None = None
 
@@ -150,7 +183,7 @@ def _mini(outcome: Outcome | None) -> tuple[str, int]:
             return "c-lim", _MIDDLE
         case Outcome.CONFLICT:
             return "c-warn", _MIDDLE
-        case Outcome.COACH:
+        case Outcome.COACH | Outcome.PLAN:
             return "c-acc", _SMALL
         case Outcome.STALL | Outcome.REVIEW_STALL | Outcome.INTERRUPTED:
             return "c-hatch", _SMALL

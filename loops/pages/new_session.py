@@ -11,10 +11,11 @@ from tracker.pages.atoms import CheckLine, Chip, Empty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundPart:
-    """The proven bound (part loops/_bound.html). number: iterations at most; formula: how it comes
-    about; rows: what follows from it, such as reviews and time at most."""
+    """The proven bound (part loops/_bound.html). number: at most so many of `unit`, such as
+    "iteration"; formula: how it comes about; rows: what follows from it, such as time at most."""
 
     number: int
+    unit: str
     formula: str
     rows: tuple[tuple[str, str], ...] = ()
 
@@ -35,10 +36,47 @@ class PreflightPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TemplatesPart:
+    """What was kept of earlier set-ups. names: to choose from. name: the one that is loaded, or the
+    one that is typed to save under. error: why it was not saved. notes: what of the loaded one is
+    not there any more. may_delete: it can be deleted from here; asks: that was begun."""
+
+    names: tuple[str, ...] = ()
+    name: str = ""
+    typed: str = ""
+    error: str = ""
+    notes: tuple[str, ...] = ()
+    may_delete: bool = False
+    asks: bool = False
+    save: str = ""
+    load: str = ""
+    delete: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRunPart:
+    """What a start would do (part loops/_dry_run.html); nothing was started.
+
+    first: the directive that comes first, in words; rule: its number. asks: the question that is
+    put to a person before it. roles: (who, command line) of the frozen configuration; settings:
+    (name, value) of the rest. prompt: what `reader` would read.
+    """
+
+    first: str
+    rule: str
+    reader: str
+    prompt: str
+    roles: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    asks: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewSessionPage:
-    """ends: how such a session can end. family: a line about the model families of worker and
-    reviewer. preview: URL of bound and preflight for the form as it stands. look: what the
-    preflight found, signed, so that it stays with the form. new_agent: where agents are added."""
+    """ends: how such a session can end. family: lines about who judges whom. preview: URL of bound
+    and preflight for the form as it stands. look: what the preflight found, signed, so that it
+    stays with the form. new_agent: where agents are added. dry_run: URL; rehearsed: its result."""
 
     form: BaseForm
     post: str
@@ -47,7 +85,11 @@ class NewSessionPage:
     bound: BoundPart
     preflight: PreflightPart
     ends: tuple[Chip, ...]
-    family: CheckLine | None = None
+    family: tuple[CheckLine, ...] = ()
+    templates: TemplatesPart = TemplatesPart()
+    dry_run: str = ""
+    rehearsed: DryRunPart | None = None
+    can_add: bool = True
     look: str = ""
     new_agent: str = ""
 

@@ -80,13 +80,20 @@ class DiffRow:
     text: str
 
 
+Change = Literal["changed", "new", "deleted", "renamed"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffFile:
+    """path: as one printable line. is_binary: it has no lines to count."""
+
     path: str
     added: int
     removed: int
     rows: tuple[DiffRow, ...]
     note: str = ""
+    change: Change = "changed"
+    is_binary: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,41 +106,86 @@ class DiffPart:
 
 
 def diff_files(text: str) -> tuple[DiffFile, ...]:
-    """Parse a unified git diff. Binary files and mode changes become a note without rows."""
+    """Parse a unified git diff. Binary files and mode changes are a note without rows."""
     chunks = re.split(r"(?m)^(?=diff --git )", text)
     return tuple(
-        _diff_file(chunk.splitlines()) for chunk in chunks if chunk.startswith("diff --git")
+        _diff_file(chunk.split("\n")) for chunk in chunks if chunk.startswith("diff --git")
     )
 
 
 def _diff_file(lines: list[str]) -> DiffFile:
-    path = lines[0].rpartition(" b/")[2]
+    begin = next((n for n, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
+    head, rows = lines[1:begin], _diff_rows(lines[begin:])
+    said = {word: line for line in head for word in _NOTED if line.startswith(word)}
+    path = said.get("rename to ", "").removeprefix("rename to ") or _path(lines[0])
+    is_binary = "Binary files" in said
+    notes = [f"renamed from {_name(said['rename from '][12:])}"] if "rename from " in said else []
+    notes += ["binary"] if is_binary else []
+    return DiffFile(
+        path=_name(path),
+        added=sum(row.kind == "add" for row in rows),
+        removed=sum(row.kind == "del" for row in rows),
+        rows=rows,
+        note=", ".join([*notes, *(line for line in head if line.startswith(_MODES))]),
+        change=next(
+            (change for word, change in _NOTED.items() if change and word in said), "changed"
+        ),
+        is_binary=is_binary,
+    )
+
+
+_MODES = ("new file", "deleted file", "old mode", "new mode")
+_NOTED: dict[str, Change | None] = {
+    "new file": "new",
+    "deleted file": "deleted",
+    "rename to ": "renamed",
+    "rename from ": None,
+    "Binary files": None,
+}
+
+
+def _diff_rows(lines: list[str]) -> tuple[DiffRow, ...]:
     rows: list[DiffRow] = []
-    notes: list[str] = []
     old = new = 0
-    in_hunk = False
-    for line in lines[1:]:
+    for line in lines:
         if hunk := _HUNK.match(line):
-            old, new, in_hunk = int(hunk[1]), int(hunk[2]), True
+            old, new = int(hunk[1]), int(hunk[2])
             rows.append(DiffRow("hunk", None, None, f"@@ {hunk[3]}".strip()))
-        elif not in_hunk:
-            notes += [line] if line.startswith(("Binary", "new file", "deleted", "rename")) else []
         elif line.startswith("+"):
             rows.append(DiffRow("add", None, new, line[1:]))
             new += 1
         elif line.startswith("-"):
             rows.append(DiffRow("del", old, None, line[1:]))
             old += 1
-        elif line.startswith(" ") or not line:
+        elif line.startswith(" "):
             rows.append(DiffRow("same", old, new, line[1:]))
             old, new = old + 1, new + 1
-    return DiffFile(
-        path=path,
-        added=sum(row.kind == "add" for row in rows),
-        removed=sum(row.kind == "del" for row in rows),
-        rows=tuple(rows),
-        note=", ".join(notes),
-    )
+    return tuple(rows)
+
+
+def _path(header: str) -> str:
+    """The path of "diff --git a/<path> b/<path>"; both halves are the same where nothing was
+    renamed, so a space or " b/" in it does no harm. With a/ and, maybe, git's quotes."""
+    both = header.removeprefix("diff --git ")
+    half = both[: len(both) // 2]
+    return f'"{half[3:]}' if half.startswith('"') else half[2:]
+
+
+_ESCAPE = re.compile(r"\\([0-7]{3}|.)")
+_SHORT = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
+
+
+def _name(path: str) -> str:
+    """A path as git writes it, quoted where it has odd bytes, as one printable line."""
+    if path.startswith('"') and path.endswith('"') and len(path) > 1:
+        raw = _ESCAPE.sub(_byte, path[1:-1].encode().decode("latin-1"))
+        path = raw.encode("latin-1").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in path)
+
+
+def _byte(escape: re.Match[str]) -> str:
+    code = escape[1]
+    return chr(int(code, 8) & 255) if len(code) == 3 else chr(_SHORT.get(code, ord(code)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loops.engine.values import EndReason, Outcome, Role, State
+from loops.engine.values import EndReason, Outcome, Pattern, Role, State, Verdict
 from tracker.pages.atoms import Chip
 from tracker.pages.words import plural
 
@@ -33,15 +33,26 @@ _OUTCOMES = {
     Outcome.STALL: Chip("off", "stall", "Stall"),
     Outcome.REVIEW_CLEAN: Chip("ok", "ok", "Review clean"),
     Outcome.REVIEW_STALL: Chip("off", "stall", "Review, no verdict"),
+    Outcome.PLAN: Chip("acc", "bulb", "Plan"),
+    Outcome.ATTEMPT: Chip("off", "commit", "Attempt"),
+    Outcome.VERDICT: Chip("off", "shield", "Verdict"),
     Outcome.INTERRUPTED: Chip("off", "undo", "Interrupted"),
+}
+_VERDICTS = {
+    Verdict.OK: Chip("ok", "ok", "Verdict OK"),
+    Verdict.FAIL: Chip("bad", "x", "Verdict fail"),
+    Verdict.UNCERTAIN: Chip("warn", "q", "Verdict uncertain"),
 }
 _ROLES = {
     Role.WORKER: ("wrench", "Worker"),
     Role.REVIEWER: ("eye", "Reviewer"),
     Role.COACH: ("compass", "Coach"),
+    Role.THINKER: ("bulb", "Thinker"),
+    Role.MAKER: ("wrench", "Maker"),
+    Role.VERIFIER: ("shield", "Verifier"),
 }
-# The single-threaded loop ends in these; a person's decision adds the two in the middle.
-POSSIBLE_ENDS = (
+# A person's decision adds the two in the middle, and after a rejection `exhausted`.
+_THREAD_ENDS = (
     EndReason.DONE,
     EndReason.NO_OP,
     EndReason.HUMAN_APPROVED,
@@ -49,6 +60,17 @@ POSSIBLE_ENDS = (
     EndReason.STOPPED,
     EndReason.FAILED,
 )
+_JUDGED_ENDS = (*_THREAD_ENDS[:4], EndReason.EXHAUSTED, *_THREAD_ENDS[4:])
+POSSIBLE_ENDS = {
+    Pattern.SINGLE_THREAD: _THREAD_ENDS,
+    Pattern.MAKER_VERIFIER: _JUDGED_ENDS,
+    Pattern.FEEDBACK: _JUDGED_ENDS,
+}
+PATTERN_WORDS = {
+    Pattern.SINGLE_THREAD: "Worker, Reviewer, Coach",
+    Pattern.MAKER_VERIFIER: "Maker, Verifier",
+    Pattern.FEEDBACK: "Thinker, Worker, Verifier",
+}
 
 
 def state_chip(
@@ -82,9 +104,13 @@ def end_chip(end: EndReason) -> Chip:
 
 
 def outcome_chip(
-    outcome: Outcome | None, *, findings: int = 0, guidance: int | None = None
+    outcome: Outcome | None,
+    *,
+    findings: int = 0,
+    guidance: int | None = None,
+    verdict: Verdict | None = None,
 ) -> Chip:
-    """Return the chip of an iteration; None = it runs now."""
+    """Return the chip of an iteration; None = it runs now. verdict: what a VERDICT says."""
     if outcome is None:
         return Chip("run", "run", "Running", spins=True)
     if outcome is Outcome.REVIEW_BUGS:
@@ -93,6 +119,8 @@ def outcome_chip(
         )
     if outcome is Outcome.COACH:
         return Chip("acc", "compass", f"Guidance v{guidance}" if guidance else "No change")
+    if outcome is Outcome.VERDICT and verdict is not None:
+        return _VERDICTS[verdict]
     return _OUTCOMES.get(outcome, Chip("off", "commit", outcome.value.capitalize()))
 
 

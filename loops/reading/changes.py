@@ -18,7 +18,12 @@ LONGEST_DIFF = 400_000  # characters
 MOST_ROWS = 4_000
 MINUS = "\N{MINUS SIGN}"
 
-_CHANGED = Chip("run", "pencil", "Changed")
+_CHIPS = {
+    "changed": Chip("run", "pencil", "Changed"),
+    "new": Chip("run", "plus", "New"),
+    "deleted": Chip("run", "x", "Deleted"),
+    "renamed": Chip("run", "pencil", "Renamed"),
+}
 _ASIDE = Chip("warn", "undo", "Kept aside")
 _LOOSE = Chip("warn", "warn", "Not committed")
 
@@ -76,9 +81,7 @@ def files_part(reading: Reading, iteration: Iteration, diff: DiffPart) -> FilesP
     """Changed files, files that left the tree, files that no commit holds."""
     evidence = reading.evidence(iteration.number)
     rows = [
-        FileRow(
-            path=file.path, chip=_CHANGED, sub=f"+{file.added} {MINUS}{file.removed}, in the tree"
-        )
+        FileRow(path=file.path, chip=_CHIPS[file.change], sub=_in_words(file))
         for file in diff.files
     ]
     rows += [
@@ -89,6 +92,13 @@ def files_part(reading: Reading, iteration: Iteration, diff: DiffPart) -> FilesP
              for path in evidence.get("uncommitted", ())]  # fmt: skip
     notes = (diff.note, *evidence.get("notes", ()))
     return FilesPart(rows=tuple(rows), note=" ".join(filter(None, notes)))
+
+
+def _in_words(file: DiffFile) -> str:
+    where = "out of the tree" if file.change == "deleted" else "in the tree"
+    if file.is_binary:
+        return f"Binary, {where}"
+    return f"+{file.added} {MINUS}{file.removed}, {where}"
 
 
 def _aside(iteration: Iteration) -> tuple[str, ...]:

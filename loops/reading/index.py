@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
-from loops.engine.values import EndReason, Outcome, Role, State
+from loops.engine.values import EndReason, Outcome, Pattern, Role, State
 from loops.models import LogEntry, Session
 from loops.pages.index import LoopGroup, LoopRow, MiniStrip, ProjectRow, Spent, mini_strip
 from loops.pages.limits import Budget, nearest
@@ -41,7 +41,8 @@ _ORDER = (
 def readings(projects: QuerySet[Project]) -> tuple[list[Reading], list[Reading]]:
     """Return the active sessions, those that need a person first, and those that ended in 24 h."""
     sessions = Session.objects.select_related("project").filter(project__in=projects)
-    active = [Reading(one) for one in sessions.exclude(state=State.ENDED.value).order_by("-pk")]
+    live = [one.value for one in _ORDER]  # by name: what is not equal has no place in an index
+    active = [Reading(one) for one in sessions.filter(state__in=live).order_by("-pk")]
     active.sort(key=lambda one: _ORDER.index(one.state))
     since = timezone.now() - timedelta(hours=24)
     recent = sessions.filter(ended_at__gte=since).order_by("-ended_at")[:ENDED_SHOWN]
@@ -68,12 +69,19 @@ def loop_row(reading: Reading, *, waits: str = "") -> LoopRow:
         chip=_chip(reading),
         now=now,
         sub=sub,
-        remains=remains(reading),
+        remains=_remains(reading),
         cost=spent(reading),
         strip=_strip(reading),
-        streak=reading.fold.state.streak if reading.fold else None,
+        streak=getattr(reading.fold.state, "streak", None) if reading.fold else None,
         limit=_nearest(reading),
     )
+
+
+def _remains(reading: Reading) -> str:
+    is_judged = reading.session.pattern != Pattern.SINGLE_THREAD.value
+    if is_judged and reading.fold is not None and not reading.is_ended:
+        return "an OK verdict"
+    return remains(reading)
 
 
 def _chip(reading: Reading) -> Chip:

@@ -8,10 +8,16 @@ from tracker.pages.atoms import Link
 INDEX = "/"
 NEW_SESSION = "/sessions/new/"
 PREVIEW = "/sessions/new/preview/"
+DRY_RUN = "/sessions/new/dry-run/"
+SAVE_TEMPLATE = "/sessions/templates/"
 NEW_PROJECT = "/projects/new/"
 NEW_AGENT = "/agents/new/"
 DEMO = "/demo/"
 COMPARE = "/sessions/compare/"
+
+
+def delete_template(template_id: int) -> str:
+    return f"{SAVE_TEMPLATE}{template_id}/delete/"
 
 
 def session(session_id: int) -> str:

@@ -8,20 +8,21 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from loops.engine.bounds import worst_case
-from loops.engine.values import State
-from loops.forms import NewSessionForm
+from loops.engine.values import Pattern, State
 from loops.models import Agent, Session
-from loops.pages.new_session import BoundPart, NewSessionPage, PreflightPart
+from loops.pages.new_session import NewSessionPage, PreflightPart
 from loops.pages.states import POSSIBLE_ENDS, end_chip
 from loops.reading import links
+from loops.reading.bound import bound_part
+from loops.session_forms import NewSessionForm
+from loops.session_rows import WorkerRow
 from tracker import services as tracker
 from tracker.models import Project
 from tracker.pages.atoms import CheckLine, met, unmet
-from tracker.pages.words import duration, plural
+from tracker.pages.words import duration, listed, plural
 
 SHORT = 7
-_DEFAULTS = {"iterations": 40, "hours": 8, "no_progress": 6, "review_every": 3}
+MOST_PROPOSED = 5
 
 
 def new_session_form(
@@ -54,13 +55,30 @@ def _first_line(text: str) -> str:
     return first if len(first) <= 70 else f"{first[:69]}…"
 
 
-def _first_agents(names: list[str]) -> dict[str, str]:
-    """Agents whose name says their role; else the first for worker and reviewer."""
-    found = {}
-    for role in ("worker", "reviewer", "coach"):
-        named = next((name for name in names if role in name), "")
-        found[role] = named or (names[0] if names and role != "coach" else "")
-    return found
+def _first_agents(names: list[str]) -> dict[str, Any]:
+    """Agents whose name says their role; else the first. A coach only where one says so."""
+
+    def named(*words: str) -> list[str]:
+        return [name for name in names if any(word in name for word in words)]
+
+    first = names[:1] or [""]
+    workers = named("worker")[:MOST_PROPOSED] or first
+    verifiers = named("verifier")[:MOST_PROPOSED] or named("reviewer")[:1] or first
+    return {
+        "worker": workers[0],
+        "reviewer": (named("reviewer") or first)[0],
+        "coach": (named("coach") or [""])[0],
+        "thinker": (named("thinker") or first)[0],
+        "maker": (named("maker") or workers)[0],
+        "pool": _rows(workers, "worker"),
+        "verifiers": _rows(verifiers, "verifier"),
+    }
+
+
+def _rows(agents: list[str], what: str) -> list[dict[str, Any]]:
+    """One agent plays under the role's name, several under their own."""
+    names = [what] if len(agents) == 1 else agents
+    return [{"name": name, "agent": agent} for name, agent in zip(names, agents, strict=True)]
 
 
 def new_session_page(
@@ -77,53 +95,53 @@ def new_session_page(
         preview=links.PREVIEW,
         index=links.INDEX,
         bound=bound_part(form),
-        preflight=preflight_part(project, look),
-        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS),
-        family=_family(form),
+        preflight=preflight_part(project, look, form.pattern_now),
+        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[form.pattern_now]),
+        family=independence(form),
         look=token,
         new_agent=links.NEW_AGENT,
+        dry_run=links.DRY_RUN,
     )
 
 
-def bound_part(form: NewSessionForm) -> BoundPart:
-    """From the values as they stand in the form; what is no number counts as its default."""
-    most = _value(form, "iterations")
-    hours = _value(form, "hours")
-    limits = [
-        ("Review", f"after {plural(_value(form, 'review_every'), 'work turn')}"),
-        ("Time", f"at most {duration(hours * 3600)}"),
-        ("Without a change", f"{_value(form, 'no_progress')} in a row"),
-        ("Tokens", _open_limit(form, "tokens", "million")),
-        ("Money", _open_limit(form, "money", "dollars")),
-    ]
-    return BoundPart(
-        number=worst_case(most, 0),
-        formula=f"the limit of {plural(most, 'iteration')}; worker, reviewer and coach all count",
-        rows=tuple(limits),
-    )
+def independence(form: NewSessionForm) -> tuple[CheckLine, ...]:
+    """Warnings only: what family a command belongs to is not known, but one agent that judges its
+    own work is."""
+    made, judges = _who(form)
+    lines = []
+    for judge, agent in judges:
+        same = [maker for maker, other in made if agent and other == agent]
+        if same:
+            text = f"{listed(same)} and {judge} are the same agent. Their mistakes may agree."
+            text = f"{text[:1].upper()}{text[1:]}"
+            lines.append(CheckLine(tone="warn", icon="warn", text=text))
+    return tuple(lines)
 
 
-def _value(form: NewSessionForm, name: str) -> int:
-    text = str(form[name].value() or "")
-    is_number = text.isascii() and text.isdigit() and 0 < len(text) < 7
-    return int(text) if is_number and int(text) else _DEFAULTS[name]
+def _who(form: NewSessionForm) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(who, agent) of those that work, and of those that judge it."""
+
+    def one(role: str) -> tuple[str, str]:
+        return role, str(form[role].value() or "")
+
+    def row(played: WorkerRow) -> tuple[str, str]:
+        name = str(played.value("name") or "")
+        who = played.what if name in ("", played.what) else f"{played.what} {name}"
+        return who, str(played.value("agent") or "")
+
+    judges = [row(played) for played in form.verifiers]
+    match form.pattern_now:
+        case Pattern.SINGLE_THREAD:
+            return [one("worker")], [one("reviewer")]
+        case Pattern.MAKER_VERIFIER:
+            return [one("maker")], judges
+        case Pattern.FEEDBACK:
+            return [row(played) for played in form.pool], judges
 
 
-def _open_limit(form: NewSessionForm, name: str, unit: str) -> str:
-    text = str(form[name].value() or "")
-    return f"at most {text} {unit}, one call can pass it" if text.isdigit() else "not bounded"
-
-
-def _family(form: NewSessionForm) -> CheckLine | None:
-    """A warning only: what family a command belongs to is not known."""
-    worker, reviewer = form["worker"].value(), form["reviewer"].value()
-    if not worker or worker != reviewer:
-        return None
-    text = "Worker and reviewer are the same agent. Their mistakes may agree."
-    return CheckLine(tone="warn", icon="warn", text=text)
-
-
-def preflight_part(project: Project, look: Mapping[str, Any] | None) -> PreflightPart:
+def preflight_part(
+    project: Project, look: Mapping[str, Any] | None, pattern: Pattern = Pattern.SINGLE_THREAD
+) -> PreflightPart:
     """look: the plain values of loops.workspaces.Preflight."""
     ahead = Session.objects.filter(project=project, holds_project=True).first() or (
         Session.objects.filter(project=project, state=State.QUEUED.value).order_by("pk").first()
@@ -141,7 +159,7 @@ def preflight_part(project: Project, look: Mapping[str, Any] | None) -> Prefligh
         return PreflightPart(lines=lines, button="Not ready to start", can_start=False)
     failed = next((ran for ran in _ran(look) if ran["exit_code"] != 0), None)
     return PreflightPart(
-        lines=(*_found(project, look), *queue),
+        lines=(*_found(project, look, pattern), *queue),
         button=button,
         failed_command=failed["command"] if failed else "",
         tail=failed["tail"] if failed else "",
@@ -159,31 +177,33 @@ def _ran(look: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [ran for ran in (look.get("prepare"), look.get("check")) if ran]
 
 
-def _found(project: Project, look: Mapping[str, Any]) -> list[CheckLine]:
+def _found(project: Project, look: Mapping[str, Any], pattern: Pattern) -> list[CheckLine]:
+    judge = "reviewer" if pattern is Pattern.SINGLE_THREAD else "verifier"
+    maker = "maker" if pattern is Pattern.MAKER_VERIFIER else "worker"
     lines = [met("The repository can be read", fact=look["head"][:SHORT])]
-    lines += [_command(name, look[name]) for name in ("prepare", "check") if look.get(name)]
+    lines += [_command(name, look[name], maker) for name in ("prepare", "check") if look.get(name)]
     if not project.check_command:
-        sub = "The reviewer judges by reading and running what it finds."
+        sub = f"The {judge} judges by reading and running what it finds."
         lines.append(CheckLine(tone="off", icon="stall", text="No check command is set", sub=sub))
     lines += [CheckLine(tone="warn", icon="warn", text=text) for text in look["warnings"]]
     if look["instruction_files"]:
         names = ", ".join(look["instruction_files"])
-        sub = "The prompt says that the loop's rules win. The reviewer does not load it."
-        lines.append(CheckLine(tone="off", icon="doc", text=f"The worker loads {names}", sub=sub))
+        sub = f"The prompt says that the loop's rules win. The {judge} does not load it."
+        lines.append(CheckLine(tone="off", icon="doc", text=f"The {maker} loads {names}", sub=sub))
     if look["leftovers"]:
         names = ", ".join(look["leftovers"][:5])
-        sub = "Accept them in the project, or the worker has to commit or remove them."
+        sub = f"Accept them in the project, or the {maker} has to commit or remove them."
         lines.append(
             CheckLine(tone="warn", icon="doc", text=f"Checks leave {names} behind", sub=sub)
         )
     return lines
 
 
-def _command(name: str, ran: Mapping[str, Any]) -> CheckLine:
+def _command(name: str, ran: Mapping[str, Any], maker: str) -> CheckLine:
     if ran["exit_code"] == 0:
         return met(f"{name} ran", fact=duration(ran["seconds"]))
     code = "cut off" if ran["exit_code"] is None else f"exit {ran['exit_code']}"
-    sub = "These failures are shown apart and do not count against the worker."
+    sub = f"These failures are shown apart and do not count against the {maker}."
     return CheckLine(
         tone="warn", icon="warn", text=f"{name} fails at the base already", fact=code, sub=sub
     )

@@ -1,33 +1,32 @@
-"""New session: the form, a look at the repository beside it, and the start."""
+"""New session: the form, a look at the repository beside it, a dry run, and the start."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from django.contrib import messages
 from django.core import signing
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from loops import services
-from loops.forms import NewSessionForm
+from loops import rehearsal, services, session_choices
 from loops.models import Agent, Session
-from loops.pages.new_session import NoSessionPage
+from loops.pages.new_session import DryRunPart, NoSessionPage, TemplatesPart
 from loops.reading import links
+from loops.reading.dry_run import dry_run_part
 from loops.reading.new_session import new_session_form, new_session_page
+from loops.reading.session_templates import found, templates_part
+from loops.session_forms import NewSessionForm
 from tracker.access import Right, acting, is_from_script, may, require, visible_projects
 from tracker.errors import DomainError, Invalid
 from tracker.models import Project
 from tracker.pages.atoms import Act, Empty
-from tracker.scope import Scope
 
 LOOK_SECONDS = 1800  # an older look is no word about the repository any more
 _SALT = "loops.look"
-_KEPT = (
-    "goal", "worker", "reviewer", "coach", "review_every", "coach_every", "done_mode", "script",
-    "iterations", "hours", "no_progress", "tokens", "money",
-)  # fmt: skip
 _CANNOT_START = "It cannot start, see “Before the start”. Nothing was saved."
 
 Look = dict[str, Any]
@@ -45,19 +44,73 @@ def new_session(request: HttpRequest) -> HttpResponse:
     project = _project(request, projects)
     if request.method == "POST":
         return _start(request, projects, project)
-    initial = {name: request.GET[name] for name in _KEPT if name in request.GET}
-    return _page(request, new_session_form(projects, project, initial=initial), project, None)
+    kept, notes = found(request.GET.get("template", ""))
+    initial = kept | session_choices.from_query(request.GET)
+    form = new_session_form(projects, project, initial=initial)
+    return _page(request, form, project, None, templates=templates_part(request, notes=notes))
 
 
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
-    """Bound and preflight for the form as it stands; looks at the repository when asked to."""
+    """Bound and preflight for the form as it stands; looks at the repository when asked to, and
+    adds or removes a row of it."""
+    projects, project = posted(request)
+    look = services.look_at(project) if "preview" in request.POST else _kept_look(request, project)
+    data = session_choices.with_rows(request.POST)
+    form = new_session_form(projects, project, data)
+    form.focus_on_new(request.POST.get("add", ""))
+    return _page(request, form, project, look, is_whole=data is not request.POST)
+
+
+@require_POST
+def dry_run(request: HttpRequest) -> HttpResponse:
+    """What a start would do. Starts nothing and keeps nothing."""
+    projects, project = posted(request)
+    form = new_session_form(projects, project, request.POST)
+    look = _kept_look(request, project)
+    if not form.is_valid():
+        return _page(request, form, project, look, status=422)
+    look = look or services.look_at(project)
+    require(request.user, Right.OPERATE, project)
+    try:
+        rehearsed = rehearsal.rehearse(
+            project,
+            by=acting(request.user),
+            config=session_choices.config_of(form),
+            goal=form.cleaned_data["goal"],
+            scope=session_choices.scope_of(form.cleaned_data),
+            look=look,
+        )
+    except DomainError as refusal:
+        form.add_error(None, str(refusal))
+        return _page(request, form, project, look, status=422)
+    return _page(request, form, project, look, rehearsed=dry_run_part(rehearsed))
+
+
+@require_POST
+def save_template(request: HttpRequest) -> HttpResponse:
+    projects, project = posted(request)
+    require(request.user, Right.OPERATE, project)
+    form = new_session_form(projects, project, request.POST)
+    look = _kept_look(request, project)
+    if not session_choices.can_be_kept(form):
+        return _page(request, form, project, look, status=422)
+    try:
+        kept = session_choices.keep(form, request.POST.get("template_name", ""), request.user)
+    except DomainError as refusal:
+        part = templates_part(request, error=str(refusal))
+        fresh = new_session_form(projects, project, request.POST)
+        return _page(request, fresh, project, look, status=422, templates=part)
+    messages.success(request, f"The template {kept.name} is kept.")
+    fresh = new_session_form(projects, project, request.POST)
+    return _page(request, fresh, project, look, templates=templates_part(request, name=kept.name))
+
+
+def posted(request: HttpRequest) -> tuple[QuerySet[Project], Project]:
+    """(where the person may start a session, the project that the form is about)."""
     projects = _projects(request)
     _refuse_without(request, projects)
-    project = _project(request, projects)
-    look = services.look_at(project) if "preview" in request.POST else _kept_look(request, project)
-    form = new_session_form(projects, project, request.POST)
-    return _page(request, form, project, look)
+    return projects, _project(request, projects)
 
 
 def _start(request: HttpRequest, projects: QuerySet[Project], project: Project) -> HttpResponse:
@@ -80,41 +133,14 @@ def _start(request: HttpRequest, projects: QuerySet[Project], project: Project) 
 def _create(request: HttpRequest, form: NewSessionForm, project: Project, look: Look) -> Session:
     by = acting(request.user)
     require(request.user, Right.OPERATE, project)
-    session = services.create_session(
+    return services.launch(
         project,
         by=by,
-        config=_config(form.cleaned_data),
+        config=session_choices.config_of(form),
         goal=form.cleaned_data["goal"],
-        scope=_scope(form.cleaned_data),
+        scope=session_choices.scope_of(form.cleaned_data),
         look=look,
     )
-    services.start(session, by)
-    return session
-
-
-def _config(data: dict[str, Any]) -> dict[str, Any]:
-    roles = [role for role in ("worker", "reviewer", "coach") if data[role]]
-    tokens = data["tokens"]
-    return {
-        "agents": {role: services.agent_config(data[role]) for role in roles},
-        "limits": {
-            "iterations": data["iterations"],
-            "wall_seconds": data["hours"] * 3600,
-            "no_progress": data["no_progress"],
-            "tokens": tokens * 1_000_000 if tokens else None,
-            "money": data["money"],
-        },
-        "review_every": data["review_every"],
-        "coach_every": data["coach_every"],
-        "done_mode": data["done_mode"],
-        "script": data["script"],
-    }
-
-
-def _scope(data: dict[str, Any]) -> Scope:
-    if data["scope"] == "chosen":
-        return Scope(tuple(data["documents"]), tuple(data["requirements"]))
-    return Scope(everything=data["scope"] == "all")
 
 
 def _page(
@@ -122,13 +148,19 @@ def _page(
     form: NewSessionForm,
     project: Project,
     look: Look | None,
+    *,
     status: int = 200,
+    is_whole: bool = False,
+    rehearsed: DryRunPart | None = None,
+    templates: TemplatesPart | None = None,
 ) -> HttpResponse:
+    """is_whole: a script too gets the whole page, for its fields changed."""
     request.project = project  # type: ignore[attr-defined]
     token = "" if look is None else _signed(project, look)
     page = new_session_page(form, project, look=look, token=token)
-    alone = request.method == "POST" and is_from_script(request)
-    template = "loops/_before.html" if alone else "loops/new_session.html"
+    page = replace(page, rehearsed=rehearsed, templates=templates or templates_part(request))
+    alone = request.method == "POST" and is_from_script(request) and not is_whole
+    template = "loops/_preview.html" if alone else "loops/new_session.html"
     return render(request, template, {"page": page}, status=status)
 
 

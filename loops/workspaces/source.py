@@ -39,6 +39,8 @@ class Source:
         if done.code != 0:
             return f"{self.path} is not a git repository ({done.words}); run `git init` there."
         top = "" if done.out.strip() == b"true" else self.text("rev-parse", "--show-toplevel")
+        if not top and done.out.strip() != b"true":
+            return f"{self.path} is the inside of a repository; give the folder that holds it."
         if top and not os.path.samefile(top, self.path):
             return (
                 f"{self.path} lies inside the repository {top}; give {top} as the repository "

@@ -15,7 +15,7 @@ const FETCH_EVERY = 500, AGAIN_AFTER = 2000, LONGEST_WAIT = 30_000;
 const page = {
   seq: null, suspect: null, socket: null, tries: 0, nextTry: 0, heardAt: Date.now(), lastLook: Date.now(),
   staleSince: 0, isPaused: false, missed: 0, pausedAt: 0, isSignedOut: false, isAway: false,
-  wanted: new Set(), postponed: new Set(), unknown: new Set(), fetching: null, catchingUp: null, joins: true,
+  wanted: new Set(), postponed: new Set(), unknown: new Set(), fetching: null, round: null, catchingUp: null, joins: true,
 };
 
 // --- parts ---------------------------------------------------------------------------------------
@@ -32,18 +32,30 @@ function isInUse(part, name) {
   return part.hasAttribute("data-keep-open") && Boolean(part.querySelector("details[open]"));
 }
 
-/** Fetch these parts soon; resolves when they are there. At most two rounds a second. */
+/** Fetch these parts soon; resolves when they are there, whatever is wanted by then. At most two
+ *  rounds a second. */
 function want(names) {
   for (const name of names) page.wanted.add(name);
+  if (!page.wanted.size) return Promise.resolve();
+  page.round ??= withResolvers();
+  const { promise } = page.round;
   page.fetching ??= fetchRounds().finally(() => { page.fetching = null; });
-  return page.fetching;
+  return promise;
+}
+
+function withResolvers() {
+  const made = {};
+  made.promise = new Promise((resolve) => { made.resolve = resolve; });
+  return made;
 }
 
 async function fetchRounds() {
   while (page.wanted.size) {
-    const names = [...page.wanted].filter(isFetchable);
+    const names = [...page.wanted].filter(isFetchable), round = page.round;
     page.wanted.clear();
+    page.round = null;
     if (names.length) await fetchTogether(names);
+    round.resolve();
     await new Promise((done) => setTimeout(done, FETCH_EVERY));
   }
 }

@@ -8,7 +8,7 @@ const REMOVED = /\[secret removed\]/;
 const JSON_PLEASE = { headers: { Accept: "application/json" } };
 
 const state = {
-  node: null, seq: 0, number: 0, rest: "", open: null, unseen: 0, fetching: null, again: false,
+  node: null, seq: 0, number: 0, rest: "", open: null, unseen: 0, fetching: null, next: null,
   follows: true, height: 0, // whether a person left the log at its end; its height then
 };
 
@@ -130,22 +130,23 @@ export function onOutput(pieces) {
   else catchUpLog().catch(() => {}); // the next piece or beat tries again
 }
 
-/** Fetch what came after the newest piece we have. Returns how many lines were added. */
+/** Fetch what came after the newest piece we have. Returns how many lines were added by a fetch that
+ *  began after the call; a stream that never rests does not keep it waiting. */
 export function catchUpLog() {
   if (!state.node?.isConnected || !state.node.hasAttribute("data-following")) return Promise.resolve(0);
-  state.again = Boolean(state.fetching);
-  if (!state.fetching) {
-    const fetching = fetchPieces().finally(() => { if (state.fetching === fetching) state.fetching = null; });
-    state.fetching = fetching;
+  if (state.fetching) {
+    state.next ??= state.fetching.catch(() => 0).then(() => { state.next = null; return catchUpLog(); });
+    return state.next;
   }
-  return state.fetching;
+  const fetching = fetchPieces().finally(() => { if (state.fetching === fetching) state.fetching = null; });
+  state.fetching = fetching;
+  return fetching;
 }
 
 async function fetchPieces() {
   const node = state.node;
   let added = 0, more = true;
-  while (more || state.again) {
-    state.again = false;
+  while (more) {
     const answer = await fetch(`${node.dataset.after}?after=${state.seq}`, JSON_PLEASE);
     if (!answer.ok) throw new Error(`log: ${answer.status}`);
     const said = await answer.json();
@@ -189,7 +190,7 @@ function attach() {
   if (node === state.node) return;
   const newest = node ? [...lines(node)].at(-1) : null;
   Object.assign(state, {
-    node, unseen: 0, rest: "", open: null, fetching: null, again: false,
+    node, unseen: 0, rest: "", open: null, fetching: null, next: null,
     seq: Number(newest?.dataset.seq || 0), number: Number(newest?.id.slice(1) || 0),
   });
   if (!node) return;

@@ -7,14 +7,14 @@ from dataclasses import replace
 from escalations.forms import DecisionForm, EditForm
 from escalations.pages import queue as q
 from escalations.pages.edit import EditedFile, EditPage
-from loops.engine.values import Choice, EndReason, Outcome, Role, State
-from loops.forms import NewSessionForm
+from loops.engine.values import Choice, EndReason, Outcome, Pattern, Role, State
 from loops.pages import index as i
 from loops.pages import new_session as n
 from loops.pages.limits import budget
 from loops.pages.output import DiffPart, diff_files
 from loops.pages.plain import AccountPage, ErrorPage, LinkPage, NoLinkPage
 from loops.pages.states import POSSIBLE_ENDS, end_chip, state_chip
+from loops.session_forms import NewSessionForm
 from tests.browser import story
 from tests.browser.story_session import log
 from tests.browser.story_texts import DIFF
@@ -243,7 +243,7 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
         post="/sessions/new/",
         preview="/sessions/new/preview/",
         index="/",
-        bound=n.BoundPart(number=40, formula="the limit of 40 iterations; 8 h is reached first at 12 min each", rows=(("Reviews", "at most 20"), ("Time", "at most 8 h"), ("Without a change", "6 in a row"), ("Cost", "not bounded by money"))),
+        bound=n.BoundPart(number=40, unit="iteration", formula="the limit of 40 iterations; 8 h is reached first at 12 min each", rows=(("Reviews", "at most 20"), ("Time", "at most 8 h"), ("Without a change", "6 in a row"), ("Cost", "not bounded by money"))),
         preflight=n.PreflightPart(
             lines=(
                 met("Repository is clean", fact="3f02d7a"),
@@ -257,8 +257,9 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
             failed_command="pytest -q",
             tail="tests/test_cli.py F.......                                   [100%]\nFAILED tests/test_cli.py::test_auto_delimiter - KeyError: 'auto'\n1 failed, 213 passed, 1 skipped in 70.91s",
         ),
-        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS),
-        family=CheckLine(tone="ok", icon="shield", text="Worker and reviewer come from different model families."),
+        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]),
+        dry_run="/sessions/new/dry-run/",
+        templates=n.TemplatesPart(names=("nightly", "two verifiers"), save="/sessions/templates/", load="/sessions/new/"),
     )  # fmt: skip
 
 
@@ -268,6 +269,7 @@ def new_session_refused() -> n.NewSessionPage:
             "project": "csvlane",
             "goal": "",
             "scope": "none",
+            "pattern": "single_thread",
             "worker": "claude",
             "reviewer": "claude",
             "review_every": "3",
@@ -282,10 +284,12 @@ def new_session_refused() -> n.NewSessionPage:
     return replace(
         page,
         preflight=n.PreflightPart(lines=lines, button="Not ready to start", can_start=False),
-        family=CheckLine(
-            tone="warn",
-            icon="warn",
-            text="Worker and reviewer are of one model family. Their mistakes may agree.",
+        family=(
+            CheckLine(
+                tone="warn",
+                icon="warn",
+                text="Worker and reviewer are the same agent. Their mistakes may agree.",
+            ),
         ),
     )
 

@@ -77,8 +77,10 @@ class Watch:
         return self.page.inner_text("[data-live-word]")
 
     def banner(self) -> str:
-        shown = self.page.locator("[data-stale-banner]:visible")
-        return shown.inner_text() if shown.count() else ""
+        # One look: between two the banner may go.
+        return self.page.evaluate(
+            "document.querySelector('[data-stale-banner]:not([hidden])')?.innerText ?? ''"
+        )
 
     def file(self) -> str:
         """A person files a task in another terminal; what the page is to say then."""
@@ -103,18 +105,23 @@ class Watch:
     def converges(self, news: str, *, since: float) -> float:
         """Seconds since then after which the page shows all there was, and that news."""
         lines = self.written()
-        self.see(
-            lambda: (
-                self.has(lines)
-                and news in part(self.page, "why")
-                and self.word() == "Live"
-                and not self.banner()
-            ),
-            what=f"the page with {news} and {len(lines)} lines",
-            within=60,
-        )
+        first: dict[str, float] = {}  # when each was seen at last to hold, for who reads a failure
+
+        def look() -> bool:
+            holds = {
+                "lines": self.has(lines),
+                "news": news in part(self.page, "why"),
+                "live": self.word() == "Live",
+                "no banner": not self.banner(),
+            }
+            for name, one in holds.items():
+                first.setdefault(name, time.monotonic() - since) if one else first.pop(name, None)
+            return all(holds.values())
+
+        self.see(look, what=f"the page with {news} and {len(lines)} lines", within=60)
         took = time.monotonic() - since
-        print(f"converged in {took:.1f} s; a load took {self.load:.1f} s")
+        when = ", ".join(f"{name} {at:.1f} s" for name, at in first.items())
+        print(f"converged in {took:.1f} s ({when}); a load took {self.load:.1f} s")
         return took
 
     def check(self) -> None:

@@ -36,6 +36,7 @@ class Server:
         self.pieces: list[dict] = []
         self.takes_sockets = True
         self.is_away = False
+        self.is_restless = False
         page.route_web_socket("**/live/*", self._open)
         page.route("**/parts/*/*", self._part)
         page.route("**/output/*", self._output)
@@ -69,6 +70,10 @@ class Server:
         if self.first_seq() is None:
             self._first = after
         missing = [piece for piece in self.pieces if piece["seq"] > after]
+        if self.is_restless:  # before this answer is there, something else has happened
+            self._last = getattr(self, "_last", SEQ) + 1
+            told = {key: one for key, one in self.write("more\n").items() if key != "text"}
+            self.say(seq=self._last, after=self._last - 1, parts=["limits"], output=[told])
         route.fulfill(json={"pieces": missing, "more": False, "rest": "", "is_over": False})
 
     def say(self, **frame: object) -> None:
@@ -198,6 +203,16 @@ def test_a_page_says_since_when_it_is_not_live_and_when_it_has_caught_up(server)
     server.eventually(lambda: word(server) == "Live")
     assert server.lines() == ["meanwhile"]
     assert "status" in server.asked
+
+
+def test_a_loop_that_never_rests_does_not_keep_the_page_from_being_live_again(server):
+    banner = server.page.locator("[data-stale-banner]")
+    server.takes_sockets = False
+    server.sockets[-1].close()
+    server.eventually(banner.is_visible)
+    server.takes_sockets = server.is_restless = True
+    server.eventually(banner.is_hidden, within=20)
+    server.eventually(lambda: word(server) == "Live")
 
 
 def test_a_server_that_is_back_is_noticed_before_the_next_try_is_due(server):

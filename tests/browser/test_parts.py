@@ -75,6 +75,7 @@ def test_the_sprite_holds_every_icon_that_is_used_and_no_other():
     told = "\n".join(path.read_text() for path in files)
     story = "\n".join(path.read_text() for path in (ROOT / "tests/browser").glob("story*.py"))
     assert {name for name in held if not re.search(rf'"{name}"|#i-{name}"', told + story)} == set()
-    assert set(re.findall(r'{% icon "([a-z]+)"', told)) <= held
+    named = r'{% icon "([a-z]+)"|icon="([a-z]+)"|Chip\("[a-z]+", "([a-z]+)"'
+    assert {name for found in re.findall(named, told) for name in found if name} <= held
     used = {name for page in pages() for name in re.findall(r'href="#i-([a-z]+)"', render(page))}
     assert used <= held

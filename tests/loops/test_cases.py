@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from loops import configuration, leases, moment, recovery, runner
+from loops import configuration, leases, moment, recovery, runner, turns
 from loops.engine import bounds
 from loops.engine.values import Limits
 from loops.models import Iteration, OutputPiece, PromptText, Session
@@ -99,7 +99,7 @@ def test_o10_a_session_that_waits_for_a_person_is_never_woken_by_itself(new_sess
     runner.advance(session.pk, w)
     for _ in range(3):
         recovery.sweep(w)
-        assert session.pk not in recovery._movable()
+        assert session.pk not in turns.in_line()
         assert runner.advance(session.pk, w) is False
     session.refresh_from_db()
     assert (session.state, session.iteration_count) == ("waiting_human", 1)

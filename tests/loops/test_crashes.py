@@ -16,6 +16,7 @@ from tests.loops.upping import Installation, Up
 
 pytestmark = pytest.mark.once
 LEASE = 3
+LOCK = ".git/agents.lock"
 SLACK = 10  # seconds that a loaded machine may take for starting processes
 POINTS = (
     "taken", "opened", "before boundary", "in boundary", "after boundary", "claimed",
@@ -23,10 +24,48 @@ POINTS = (
 )  # fmt: skip
 
 
+def single_thread(agent):
+    return {"agents": {"worker": agent("gold-plater"), "reviewer": agent("reviewer")}}
+
+
+def maker_verifier(agent):
+    return {
+        "pattern": "maker_verifier",
+        "agents": {"maker": agent("gold-plater")},
+        "verifiers": [{"name": "judge", "agent": agent("never-satisfied")}],
+        "attempts": 400,
+    }
+
+
+def thinker_worker_verifier(agent):
+    """Every attempt is a new plan's first one, so it starts from the base: trees are put back."""
+    return {
+        "pattern": "thinker_worker_verifier",
+        "agents": {"thinker": agent("planner")},
+        "pool": [{"name": name, "agent": agent("gold-plater")} for name in ("coder", "writer")],
+        "verifiers": [{"name": "judge", "agent": agent("never-satisfied", "--action", "REPLAN")}],
+        "replans": 400,
+    }
+
+
+PATTERNS = {
+    each.__name__: each for each in (single_thread, maker_verifier, thinker_worker_verifier)
+}
+CASES = (
+    ("bubblewrap", "single_thread"),
+    ("shim", "single_thread"),
+    ("shim", "maker_verifier"),
+    ("bubblewrap", "thinker_worker_verifier"),
+    pytest.param(("bubblewrap", "maker_verifier"), marks=pytest.mark.slow),
+    pytest.param(("shim", "thinker_worker_verifier"), marks=pytest.mark.slow),
+)
+
+
 class Site(Installation):
     """A project, a running `up` and one session that goes on for long."""
 
-    def __init__(self, base, mode):
+    def __init__(self, base, mode, pattern):
+        self.pattern = pattern
         self.crashes = base / "crashes"
         self.crashes.mkdir()
         super().__init__(
@@ -38,13 +77,13 @@ class Site(Installation):
 
     def begin(self):
         self.add_project()
-        self.lock = self.base / "lock"
-        pause = ("--pause", "0.3", "--lock", str(self.lock))
-        agents = {
-            "worker": {"argv": scripted.argv("gold-plater", *pause)},
-            "reviewer": {"argv": scripted.argv("reviewer", *pause)},
-        }
-        return self.start_session({"agents": agents, "limits": {"iterations": 400}})
+        config = PATTERNS[self.pattern](self._agent)
+        return self.start_session({**config, "limits": {"iterations": 400, "no_progress": 400}})
+
+    def _agent(self, name, *options):
+        # In the clone: the one place that all agents of a session share, sandboxed or not.
+        pause = ("--pause", "0.3", "--lock", LOCK)
+        return {"argv": scripted.argv(name, *pause, *options)}
 
     def claimed(self):
         return self.rows("SELECT COALESCE(MAX(number), 0) FROM loops_iteration")[0][0]
@@ -65,7 +104,9 @@ class Site(Installation):
         return eventually(look, within=60, what="an agent on record")
 
     def check(self):
-        assert not self.lock.with_name("lock.two-at-once").exists(), "two agents at one step"
+        clone = self.data / "sessions" / "1" / "clone"
+        assert (clone / LOCK).exists(), "no agent took the lock"
+        assert not (clone / f"{LOCK}.two-at-once").exists(), "two agents at one step"
         rows = self.rows("SELECT number, outcome, ended_at FROM loops_iteration ORDER BY number")
         assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
         assert all(outcome for _, outcome, ended in rows if ended)
@@ -77,11 +118,12 @@ class Site(Installation):
         return [outcome for _, outcome, _ in rows]
 
 
-@pytest.fixture(params=["bubblewrap", "shim"])
+@pytest.fixture(params=CASES, ids="-".join)
 def site(request, tmp_path):
-    if request.param == "bubblewrap":
+    mode, pattern = request.param
+    if mode == "bubblewrap":
         require("bwrap")
-    site = Site(tmp_path, request.param)
+    site = Site(tmp_path, mode, pattern)
     with site.up:
         site.up.wait_ready()
         yield site

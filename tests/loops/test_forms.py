@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from loops.forms import NewSessionForm
+from loops.session_forms import NewSessionForm
 
 GOOD = {
     "project": "csvlane",
     "goal": "Detect encodings.",
     "scope": "all",
+    "pattern": "single_thread",
     "worker": "a",
     "reviewer": "b",
     "review_every": "3",

@@ -217,6 +217,7 @@ def test_who_waits_says_for_what(settings, three, new_session):
     stand_on(settings, "b")  # two more slots
     assert waits(third) == "A slot is free; it goes on within seconds"
     ahead, behind = new_session(), new_session()
+    behind.refresh_from_db()
     assert waits(behind) == f"Waits behind {ahead.ref} on this project"
 
 

@@ -60,6 +60,7 @@ RIGHTS = [
     (["review", "bugs"], None, {Role.REVIEWER}),
     (["criteria", "list"], None, {*ROLES}),
     (["pool", "list"], None, {*ROLES}),
+    (["usage", "report", "--model", "m", "--input", "1", "--output", "1"], None, {*ROLES}),
     (["done"], None, {Role.WORKER}),
     (["not-done"], None, {Role.WORKER}),
 ]

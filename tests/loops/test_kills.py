@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loops import points, recovery, runner, uptake
+from loops import points, recovery, runner, turns, uptake
 from loops.engine import controllers
 from loops.models import Answer, Iteration, LogEntry, Session
 from loops.snapshots import Fold
@@ -60,7 +60,7 @@ def run_through(session, world, *, most=60):
         for pk in Answer.objects.filter(taken_at=None).values_list("session", flat=True):
             uptake.take_up(pk)
         Session.objects.filter(pk=session.pk).update(not_before=None)
-        for pk in recovery._movable():
+        for pk in turns.in_line():
             runner.advance(pk, world)
         session.refresh_from_db()
         if session.state == "ended":

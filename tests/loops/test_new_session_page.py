@@ -54,7 +54,8 @@ def operator(ours):
 
 
 GOOD = {
-    "project": "ours", "goal": "Make it so.", "scope": "all", "worker": "some-worker",
+    "project": "ours", "goal": "Make it so.", "scope": "all", "pattern": "single_thread",
+    "worker": "some-worker",
     "reviewer": "some-reviewer", "coach": "", "review_every": "3", "coach_every": "8",
     "done_mode": "agent", "iterations": "12", "hours": "2", "no_progress": "4",
     "no_tokens": "on", "no_money": "on",
@@ -130,7 +131,7 @@ def test_a_look_that_was_not_ours_counts_as_none(operator, ours):
         ({"iterations": "0"}, "is a whole number from 1; zero and nothing are refused"),
         ({"iterations": ""}, "“Iterations” is missing."),
         ({"no_tokens": ""}, "Give a number, or tick that there is no limit."),
-        ({"money": "5", "no_money": ""}, "add a token limit"),
+        ({"money": "5", "no_money": ""}, "a token limit too"),
         ({"goal": " ", "scope": "none"}, "needs a goal"),
         ({"scope": "chosen"}, "Choose at least one"),
         ({"done_mode": "script"}, "Name the script"),

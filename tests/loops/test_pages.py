@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from loops.engine.values import EndReason, Outcome, Role, State
@@ -82,8 +84,59 @@ def test_removed_lines_that_look_like_headers_are_lines():
 
 def test_binary_files_are_named_without_lines():
     (file,) = diff_files("diff --git a/x.png b/x.png\nBinary files a/x.png and b/x.png differ\n")
-    assert file.rows == ()
-    assert "Binary" in file.note
+    assert (file.path, file.rows, file.is_binary, file.note) == ("x.png", (), True, "binary")
+
+
+ODD = {
+    "plain name.txt": "new",
+    "a b/x.txt": "new",
+    'quo"te.txt': "new",
+    "tab\there": "new",
+    "grüße.txt": "new",
+    "back\\slash": "new",
+    "gone.txt": "deleted",
+    "kept.txt": "changed",
+    "moved b/tö.txt": "renamed",
+    "dot.bin": "new",
+}
+
+
+def test_every_name_that_git_can_write_is_read_back(tmp_path):
+    def git(*words):
+        kit = [
+            "git",
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@localhost",
+            "-c",
+            "core.quotePath=true",
+        ]
+        return subprocess.run([*kit, *words], cwd=tmp_path, check=True, capture_output=True).stdout
+
+    git("init", "-q")
+    for name in ("gone.txt", "kept.txt", "old.txt"):
+        (tmp_path / name).write_text(f"{name}\n" * 9)
+    git("add", "-A")
+    git("commit", "-qm", "first")
+    (tmp_path / "gone.txt").unlink()
+    (tmp_path / "kept.txt").write_text("other\u2028line\n")
+    (tmp_path / "moved b").mkdir()
+    (tmp_path / "old.txt").rename(tmp_path / "moved b" / "tö.txt")
+    (tmp_path / "a b").mkdir()
+    for name, change in ODD.items():
+        if change == "new":
+            (tmp_path / name).write_bytes(b"\0\1" if name.endswith("bin") else b"new\n")
+    git("add", "-A")
+    git("commit", "-qm", "second")
+    text = git("diff-tree", "-p", "-r", "-M", "HEAD^", "HEAD").decode()
+    found = {file.path: file for file in diff_files(text)}
+    assert {name: file.change for name, file in found.items()} == {
+        name.replace("\t", "\\t"): change for name, change in ODD.items()
+    }
+    assert found["kept.txt"].added == 1
+    assert found["dot.bin"].is_binary
+    assert "renamed from old.txt" in found["moved b/tö.txt"].note
 
 
 def test_a_removed_secret_is_a_mark_of_its_own():

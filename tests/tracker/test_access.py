@@ -7,7 +7,7 @@ from django.http import HttpResponse
 
 from tracker import access, services
 from tracker.access import Right, Role
-from tracker.errors import Invalid, NotAllowed, NotFound
+from tracker.errors import Conflict, Invalid, NotAllowed, NotFound
 from tracker.models import Membership
 from tracker.services import members
 
@@ -80,6 +80,21 @@ def test_a_revoked_role_is_gone_at_once(project, user):
     assert rights_in(user, project) == []
     with pytest.raises(NotFound):
         members.revoke("eve", project)
+
+
+def test_the_last_admin_of_all_projects_stays(project, user):
+    members.grant("eve", "admin", None)
+    members.grant("ana", "admin", project)
+    for give_up in (
+        lambda: members.revoke("eve", None),
+        lambda: members.grant("eve", "viewer", None),
+    ):
+        with pytest.raises(Conflict, match="eve is the only admin of all projects"):
+            give_up()
+    assert access.role_of(user, None) is Role.ADMIN
+    members.grant("ana", "admin", None)
+    members.revoke("eve", None)
+    assert access.role_of(user, None) is None
 
 
 def test_an_unknown_role_is_refused_by_the_service_and_by_the_database(project, user):

@@ -36,6 +36,11 @@ def run_json(*args):
 
 
 def test_a_project_is_added_and_listed(db, tmp_path):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "a.py").touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@localhost"]
+    for words in (["init", "-q"], ["add", "app"], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
     added = run_json(
         *("project", "add", "web", str(tmp_path), "--path", "app", "--prepare", "make deps"),
         *("--check", "make test", "--leftover", "*.log", "--leftover", "out/", "--allow", "a.lock"),

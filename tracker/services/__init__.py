@@ -32,7 +32,14 @@ from tracker.services.moves import (
     unblock,
 )
 from tracker.services.projects import create_project, get_project, set_pull_request
-from tracker.services.reading import bugs, get_bug, get_requirement, history, requirements
+from tracker.services.reading import (
+    bugs,
+    check_scope,
+    get_bug,
+    get_requirement,
+    history,
+    requirements,
+)
 from tracker.services.spec import archive_goal, edit_requirement, remove_requirement
 
 __all__ = [
@@ -43,6 +50,7 @@ __all__ = [
     "archive_goal",
     "block",
     "bugs",
+    "check_scope",
     "close",
     "comment",
     "confirm",

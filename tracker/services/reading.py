@@ -69,6 +69,16 @@ def requirements(
     )
 
 
+def check_scope(project: Project, scope: Scope) -> None:
+    """Raise NotFound, naming it, for a chosen document or requirement that is not in the spec."""
+    known = requirements(project)
+    keys, documents = {one.key for one in known}, {one.document for one in known}
+    missing = [key for key in scope.requirements if key not in keys]
+    missing += [f"document {name}" for name in scope.documents if name not in documents]
+    if missing:
+        raise NotFound(f"There is no {' and no '.join(missing)} in {project}. See: req list.")
+
+
 def get_requirement(project: Project, key: str, session_ref: str = "") -> Requirement:
     """Return the requirement "R-2", removed or not. Raises Invalid, NotFound.
 

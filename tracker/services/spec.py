@@ -11,7 +11,14 @@ from tracker.errors import Conflict, Invalid
 from tracker.models import Bug, Project, Requirement, RequirementVersion
 from tracker.services.actors import By
 from tracker.services.reading import get_requirement
-from tracker.services.writing import Write, allowed, given, writing
+from tracker.services.writing import (
+    REQUIREMENT_LIMIT,
+    TEXT_LIMIT,
+    Write,
+    allowed,
+    given,
+    writing,
+)
 
 _OUTDATED = sorted(BLOCKING | {State.FIXED, State.BLOCKED})
 
@@ -33,7 +40,8 @@ def edit_requirement(
     current one any more, nothing is saved (Conflict). An unchanged text adds no version.
     """
     allowed(rules.act(Verb.EDIT, by.party, "requirements"))
-    text = given(text, "The text of the requirement")
+    limit = TEXT_LIMIT if session_ref else REQUIREMENT_LIMIT
+    text = given(text, "The goal" if session_ref else "The text of the requirement", limit=limit)
     with writing(project, by) as write:
         if key is None:
             requirement = _new(write, document, session_ref)

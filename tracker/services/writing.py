@@ -19,7 +19,8 @@ from tracker.errors import Conflict, Invalid, NotAllowed, NotFound
 from tracker.models import Bug, Move, Project, Requirement, RequirementVersion
 from tracker.services.actors import By
 
-TEXT_LIMIT = 4 * 1024 * 1024
+TEXT_LIMIT = 64 * 1024  # bytes of UTF-8: entries, comments, goals
+REQUIREMENT_LIMIT = 1024 * 1024
 TITLE_LIMIT = 10_000
 
 
@@ -135,9 +136,15 @@ def given(text: str, what: str, *, limit: int = TEXT_LIMIT) -> str:
 
 def optional(text: str, what: str, *, limit: int = TEXT_LIMIT) -> str:
     text = clean(text)
-    if len(text) > limit:
-        raise Invalid(f"{what} has {len(text):,} characters; at most {limit:,} are kept.")
+    size = len(text.encode())
+    if size > limit:
+        raise Invalid(f"{what} has {_size(size)}; at most {_size(limit)} are kept. Shorten it.")
     return text
+
+
+def _size(size: int) -> str:
+    mega = 1024 * 1024
+    return f"{size / mega:.3g} MiB" if size >= mega else f"{size / 1024:.3g} KiB"
 
 
 def title_of(title: str) -> str:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 
 from escalations import records, services
 from escalations.models import Escalation, Status
 from escalations.services import Word
-from loops.engine.values import Choice
+from loops.engine.values import Choice, LimitName
 from tracker.commands import Answer, Options, PersonCommand, read_text
 from tracker.errors import Invalid
+
+# What the example of a grant says, in the limit's own units.
+_AMOUNTS = {
+    LimitName.ITERATIONS: 20,
+    LimitName.WALL_SECONDS: 3600,
+    LimitName.NO_PROGRESS: 6,
+    LimitName.TOKENS: 1_000_000,
+    LimitName.MONEY: 10,
+}
 
 
 class Command(PersonCommand):
@@ -80,8 +91,14 @@ class Command(PersonCommand):
         lines = [
             f"{escalation} ({escalation.kind}) of S-{escalation.session_id}: {escalation.question}",
             f"Evidence: {escalation.evidence or 'none'}, version {escalation.version}",
-            *(f"  {choice}: {effect}" for choice, effect in data["effects"].items()),
         ]
+        if made := data["decided"]:
+            words = f": {made['text']}" if made["text"] else "."
+            lines += [f"Decided by {made['by']}, {made['choice']}{words}"]
+        effects = data["effects"] if escalation.status == Status.OPEN.value else {}
+        for choice, effect in effects.items():
+            lines += [f"  {choice}: {effect}"]
+            lines += [f"      {command}" for command in _commands(escalation, Choice(choice))]
         return Answer(data, "\n".join(lines))
 
     def decide(self, options: Options) -> Answer:
@@ -93,6 +110,24 @@ class Command(PersonCommand):
             records.whole(escalation),
             f"{escalation} decided: {decision.choice}. S-{escalation.session_id} takes it up now.",
         )
+
+
+def _commands(escalation: Escalation, choice: Choice) -> list[str]:
+    """Whole commands that decide it so, to copy; words in capitals are for the person to fill."""
+    name = escalation.limit or "iterations"
+    options = {
+        Choice.APPROVE: [f"--approve --evidence {escalation.evidence}"],
+        Choice.REJECT: ['--reject "REASON"'],
+        Choice.ANSWER: [f'--answer "WORDS" --{name}' for name in services.DISPOSITIONS],
+        Choice.AMEND: ["--amend R-N --file NEW-TEXT.md"],
+        Choice.GRANT: [f"--grant {name}={_AMOUNTS[name]}"],
+        Choice.RETRY: ["--retry"],
+        Choice.STOP: ["--stop"],
+    }
+    typed = sys.argv[0]  # it may be on no PATH
+    program = typed if Path(typed).name == "loopwatch" else "loopwatch"
+    words = f"{program} escalation decide {escalation.pk}"
+    return [f"{words} {word}" for word in options.get(choice, ())]
 
 
 def _word(options: Options) -> Word:

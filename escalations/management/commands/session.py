@@ -80,13 +80,10 @@ class Command(SessionVerbs, PersonCommand):
         project = tracker.get_project(options["project"])
         scope = Scope(documents=tuple(options["document"]), requirements=tuple(options["only"]))
         goal = read_text("-") if options["goal"] == "-" else options["goal"]
-        session = services.create_session(
+        session = services.launch(
             project, by=self.by, config=_config(options), goal=goal, scope=scope
         )
-        look = services.check(session)
-        services.start(session, self.by)
-        session.refresh_from_db()
-        warnings = [f"Note: {warning}" for warning in look["warnings"]]
+        warnings = [f"Note: {warning}" for warning in (session.preflight or {})["warnings"]]
         return Answer(_whole(session), "\n".join([f"{session.ref} is queued.", *warnings]))
 
     def list(self, options: Options) -> Answer:

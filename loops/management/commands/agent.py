@@ -26,6 +26,7 @@ class Command(PersonCommand):
         add.add_argument("--prompt", choices=["stdin", "file"], default="stdin")
         add.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
         add.add_argument("--secret", action="append", default=[], metavar="NAME=SECRET")
+        add.add_argument("--model", default="", help="its model's name in the price table")
         add.add_argument("--wall-seconds", type=float, default=1800)
         add.add_argument("--silence-seconds", type=float, default=600)
         verb("list", self.list, "List the agents.")
@@ -36,8 +37,9 @@ class Command(PersonCommand):
             {
                 "argv": _split(options["command"]),
                 "prompt": options["prompt"],
-                "env": dict(pair.partition("=")[::2] for pair in options["env"]),
-                "secret_env": dict(pair.partition("=")[::2] for pair in options["secret"]),
+                "model": options["model"],
+                "env": _variables(options["env"], "NAME=VALUE"),
+                "secret_env": _variables(options["secret"], "NAME=SECRET"),
                 "wall_seconds": options["wall_seconds"],
                 "silence_seconds": options["silence_seconds"],
             },
@@ -60,3 +62,11 @@ def _split(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:
         raise Invalid("The command cannot be split: a quotation mark is not closed.") from None
+
+
+def _variables(pairs: list[str], form: str) -> dict[str, str]:
+    for pair in pairs:
+        name, equals, _ = pair.partition("=")
+        if not (name and equals):
+            raise Invalid(f"{pair!r} does not read {form}.")
+    return dict(pair.partition("=")[::2] for pair in pairs)

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 from django.utils import timezone
 
-from loops.cli import DJANGO_OPTIONS
 from loops.clockwork import Clockwork
+from tracker.commands import DJANGO_OPTIONS
 
 SECOND = 1.0
 log = logging.getLogger("loops.clock")
@@ -51,5 +51,7 @@ def _tick(clockwork: Clockwork) -> str:
         clockwork.tick(timezone.now())
     except Exception as fault:
         connections.close_all()  # a connection that broke is opened anew by the next tick
-        return f"a tick failed, the clock goes on: {type(fault).__name__}: {fault}"
+        # PostgreSQL's further lines quote the statement, in which each second has another time.
+        why = next(iter(str(fault).splitlines()), "")
+        return f"a tick failed, the clock goes on: {type(fault).__name__}: {why}"
     return ""

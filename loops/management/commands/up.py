@@ -21,12 +21,11 @@ from django.db import DatabaseError, connection, connections
 
 from loops import address, broker, hosts, premises, sign_in
 from loops.agents.confine import confinement
-from loops.cli import DJANGO_OPTIONS
 from loops.demo import ensure_demo
 from loops.environment import BadSetting, text
 from loops.supervisor import Child, Program, Supervisor
 from loops.wake import QUEUE, queue_of
-from tracker.commands import user_name
+from tracker.commands import DJANGO_OPTIONS, refuse_in_one_sentence, user_name
 from tracker.errors import DomainError
 from tracker.services import person
 
@@ -41,6 +40,7 @@ class Command(BaseCommand):
     suppressed_base_arguments = DJANGO_OPTIONS
 
     def add_arguments(self, parser: CommandParser) -> None:
+        refuse_in_one_sentence(parser)
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", type=int, default=8000, help="0 takes any free port")
         parser.add_argument("--data", help="data folder, the same as LOOPWATCH_DATA")

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
+from loops.workspaces import look
 from tracker import services
 from tracker.commands import Answer, Options, PersonCommand
 from tracker.errors import Invalid
@@ -43,6 +44,9 @@ class Command(PersonCommand):
         repo = Path(options["repo"]).expanduser().resolve()
         if not repo.is_dir():
             raise Invalid(f"There is no folder {repo}.")
+        found = look(repo, options["path"])
+        if found.refusals:
+            raise Invalid(" ".join(found.refusals))
         project = services.create_project(
             name=options["name"],
             repo_path=str(repo),
