@@ -1,7 +1,8 @@
 """A dry run: what a start would do now, by the same code, and nothing of it kept.
 
 The session is made and its first prompt built inside a transaction that is always rolled back, so
-no row, no message and no wake-up is left, and no agent is called.
+no row, no message and no wake-up is left, and no agent is called. PostgreSQL gives no number twice,
+so there a dry run uses up a session's number.
 """
 
 from __future__ import annotations

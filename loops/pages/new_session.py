@@ -89,7 +89,6 @@ class NewSessionPage:
     templates: TemplatesPart = TemplatesPart()
     dry_run: str = ""
     rehearsed: DryRunPart | None = None
-    can_add: bool = True
     look: str = ""
     new_agent: str = ""
 

@@ -152,7 +152,7 @@ def test_another_agent_plays_a_role_in_the_fork(operator, ended):
     [
         ({"iterations": "0"}, "whole number from 1"),
         ({"no_tokens": ""}, "tick that there is no limit"),
-        ({"money": "5"}, "not priced"),
+        ({"money": "5"}, "needs a token limit"),
         ({"agent_worker": "nobody"}, "not one of the available choices"),
     ],
 )
