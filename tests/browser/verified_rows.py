@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.utils import timezone
 
-from loops import clockwork, runner
+from loops import hosts, runner
 from loops import services as loops
 from loops.engine.values import Role
 from loops.models import Session
@@ -148,11 +148,24 @@ def during(name: str, look_at: Callable[[Session], None]) -> None:
     """Call look_at in the middle of a second attempt of Thinker-Worker-Verifier."""
     session = start(make_project(name), v.feedback_config("coder", "analyst", verifiers=VERIFIERS))
 
+    looked: list[BaseException | None] = []
+
     def worker(tools: Tools) -> None:
         _builder(tools)
         if session.iterations.filter(role="worker").count() == 2:
-            clockwork.beat(timezone.now())
-            look_at(session)
+            looked.append(_fault_of(look_at, session))
 
     world = World({**_behaviours(), Role.WORKER: worker}, MemoryWorkspace())
     runner.advance(session.pk, world, iterations=6)
+    fault = looked[0]  # the runner takes what an agent's call raises for a fault of the call
+    if fault is not None:
+        raise fault
+
+
+def _fault_of(look_at: Callable[[Session], None], session: Session) -> BaseException | None:
+    try:
+        hosts.beat(timezone.now())
+        look_at(session)
+    except BaseException as fault:
+        return fault
+    return None
