@@ -53,7 +53,7 @@ def whole(session: Session) -> dict[str, Any]:
     fold = Fold.load(session)
     state = fold.state
     return detail | {
-        "streak": state.streak,
+        "streak": getattr(state, "streak", 0),
         "why_not_done": why_not_done(session, fold),
         "limits": {
             now.name.value: {"used": _round(now.used), "limit": now.limit}

@@ -8,6 +8,7 @@ from django.forms import BaseForm
 from django.forms.boundfield import BoundField
 
 from loops.engine.values import Choice
+from loops.pages.judging import Matrix
 from loops.pages.output import DiffPart, LogPart
 from tracker.pages.atoms import CheckLine, Chip, Empty, Filter, Link
 
@@ -50,6 +51,7 @@ class Option:
     is made, if on a page of its own.
 
     button: the words of the one button when it is chosen; in them "{}" stands for the number typed.
+    button_none: its words when that number is 0. growth: how far the bound grows with it.
     """
 
     choice: Choice
@@ -58,6 +60,8 @@ class Option:
     button: str
     key: str = ""
     reason_not: str = ""
+    growth: str = ""
+    button_none: str = ""
     page: str = ""
 
 
@@ -72,11 +76,16 @@ class OptionFields:
     requirement: BoundField | None
     document: BoundField | None
     text: BoundField | None
+    attempts: BoundField | None = None
+    worker: BoundField | None = None
+    agents: tuple[BoundField, ...] = ()
+    limits: tuple[BoundField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """The final word, once there is one. void: the session ended first, nobody decided."""
+    """The final word, once there is one. void: the session ended first, nobody decided. details:
+    what was given or changed with it."""
 
     word: str
     by: str
@@ -84,6 +93,7 @@ class Decided:
     text: str = ""
     taken_up: str = ""
     is_void: bool = False
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +109,9 @@ class RequirementText:
 class QuestionPart:
     """question: the sentence asked; why: why it came to a person; effect: what waits meanwhile.
 
-    evidence sections are shown in this order when they are there: checks, entry, diff,
-    requirements, log. version: of the evidence, named in the decision.
+    evidence sections are shown in this order when they are there: matrix, checks, entry,
+    requirements, diff, log. version: of the evidence, named in the decision. shown: what the diff
+    is of ("attempt 3 by coder").
     """
 
     ref: str
@@ -118,6 +129,8 @@ class QuestionPart:
     checks: tuple[CheckLine, ...] = ()
     entry: Link | None = None
     entry_text: str = ""
+    matrix: Matrix | None = None
+    shown: str = ""
     diff: DiffPart | None = None
     requirements: tuple[RequirementText, ...] = ()
     log: LogPart | None = None
@@ -137,6 +150,12 @@ def _with_fields(option: Option, form: BaseForm, chosen: str | None) -> OptionFi
         full = f"{name}_{option.choice}"
         return form[full] if full in form.fields else None
 
+    def group(kind: str) -> tuple[BoundField, ...]:
+        first, last = f"{kind}_", f"_{option.choice}"
+        return tuple(
+            form[one] for one in form.fields if one.startswith(first) and one.endswith(last)
+        )
+
     return OptionFields(
         option=option,
         is_chosen=chosen == option.choice.value,
@@ -145,6 +164,10 @@ def _with_fields(option: Option, form: BaseForm, chosen: str | None) -> OptionFi
         requirement=field("requirement"),
         document=field("document"),
         text=field("text"),
+        attempts=field("attempts"),
+        worker=field("worker"),
+        agents=group("agent"),
+        limits=group("limit"),
     )
 
 

@@ -9,9 +9,11 @@ from escalations import services
 from escalations.forms import DecisionForm
 from escalations.models import Escalation
 from escalations.pages.queue import Option
-from escalations.reading import words
+from escalations.reading import setup, words
+from escalations.reading.effects import growth
 from loops.engine import questions
 from loops.engine.values import Choice, Kind, LimitName, Pattern
+from loops.reading.reading import Reading
 from tracker.facts import Facts, RequirementNow
 
 # limit -> what is asked for, and how many of the limit's own units one of it is.
@@ -25,27 +27,40 @@ UNITS: dict[str, tuple[str, int]] = {
 _UNSEEN = "The result cannot be shown here, so it cannot be approved."
 
 
-def options(escalation: Escalation, *, is_shown: bool) -> tuple[Option, ...]:
+def options(escalation: Escalation, reading: Reading, *, is_shown: bool) -> tuple[Option, ...]:
     """is_shown: the page shows the evidence that an approval would be bound to."""
     return tuple(
-        _option(escalation, choice, is_shown=is_shown) for choice in services.offered(escalation)
+        _option(escalation, choice, reading, is_shown=is_shown)
+        for choice in services.offered(escalation)
     )
 
 
-def _option(escalation: Escalation, choice: Choice, *, is_shown: bool) -> Option:
+def _option(escalation: Escalation, choice: Choice, reading: Reading, *, is_shown: bool) -> Option:
+    ref = f"S-{escalation.session_id}"
     needs_result = choice in (Choice.APPROVE, Choice.EDIT)
     page = f"/queue/{escalation.pk}/edit/" if choice is Choice.EDIT else ""
+    role, _, name = gate_of(escalation, reading).partition(" ")
+    gate = words.gate_words(choice, f"{role} {name}".rstrip()) if role else ""
+    button = words.button(choice, ref, has_amount=_limit(escalation) != "")
     return Option(
         choice=choice,
-        word=words.CHOICES[choice],
+        word=gate or words.CHOICES[choice],
         why=questions.effect(Kind(escalation.kind), choice, Pattern(escalation.session.pattern)),
-        button=words.button(
-            choice, f"S-{escalation.session_id}", has_amount=_limit(escalation) != ""
-        ),
+        button=words.gate_words(choice, role) if gate else button,
         key=words.KEYS.get(choice, ""),
         reason_not=_UNSEEN if needs_result and not is_shown else "",
         page=page,
+        growth=growth(escalation, choice, reading),
+        button_none=f"Reject, end {ref} as exhausted" if choice is Choice.REJECT else "",
     )
+
+
+def gate_of(escalation: Escalation, reading: Reading) -> str:
+    """Who waits behind the gate: "verifier judge"; "" for another question."""
+    if escalation.kind != Kind.GATE.value or reading.fold is None:
+        return ""
+    step = reading.fold.state.step
+    return f"{step.role.value} {getattr(step, 'agent', '')}".rstrip()
 
 
 def _limit(escalation: Escalation) -> str:
@@ -55,7 +70,7 @@ def _limit(escalation: Escalation) -> str:
 
 def decision_form(
     escalation: Escalation,
-    facts: Facts,
+    reading: Reading,
     offered: tuple[Option, ...],
     data: Mapping[str, Any] | None = None,
     *,
@@ -65,7 +80,7 @@ def decision_form(
 
     amend: key of the requirement whose text stands in the form; else the only one, or none.
     """
-    limit = _limit(escalation)
+    limit, facts = _limit(escalation), reading.facts
     bound = {"evidence": escalation.evidence, "version": str(escalation.version)}
     return DecisionForm(
         None if data is None else {**data, **bound},
@@ -75,6 +90,8 @@ def decision_form(
         requirements=[(one.key, _label(one)) for one in facts.requirements],
         document=_document(facts, amend),
         has_subject=bool(escalation.subject),
+        workers=setup.workers(reading),
+        changeable=setup.changeable(reading),
         initial={**bound, "requirement_amend": amend},
     )
 
@@ -101,6 +118,10 @@ def word_of(cleaned: Mapping[str, Any]) -> services.Word:
         disposition=cleaned["disposition"],
         requirement=cleaned["requirement"],
         document=cleaned["document"],
+        attempts=cleaned["attempts"],
+        worker=cleaned["worker"],
+        agents=cleaned["agents"],
+        limits=cleaned["limits"],
     )
 
 

@@ -9,25 +9,32 @@ from escalations.models import Escalation, Status
 from escalations.pages.queue import Decided, Draft, QuestionPart, RequirementText
 from escalations.reading import queue, words
 from escalations.reading.decision import decision_form, options
-from loops.engine.values import Choice
+from loops.engine.values import Choice, Kind
 from loops.models import Answer
+from loops.pages.judging import Matrix
 from loops.pages.output import DiffPart, LogPart
 from loops.reading import changes, lines, links, proof
+from loops.reading.attempts import Attempt
 from loops.reading.budgets import spent
 from loops.reading.head import title
 from loops.reading.iterations import most
+from loops.reading.matrix import matrix_part
 from loops.reading.reading import Reading
+from loops.reading.standing import attempts_left
 from tracker import services as tracker
 from tracker.engine.citations import lines_of
 from tracker.errors import DomainError
 from tracker.models import Bug
 from tracker.pages.atoms import Link
-from tracker.pages.words import moment
+from tracker.pages.words import moment, plural
 
 LINES_SHOWN = 30
 LINES_OF_ENTRY = 8
 REQUIREMENTS_SHOWN = 6
 SHORT = 7
+ON_AN_ATTEMPT = frozenset(
+    {Kind.UNCERTAIN, Kind.VERIFIER_CONFLICT, Kind.EXHAUSTED, Kind.CEILING, Kind.SPEC_CHANGED}
+)
 
 
 def question_part(
@@ -43,9 +50,9 @@ def question_part(
     diff = result_of(escalation, reading)
     is_open = escalation.status == Status.OPEN.value
     entry = _entry(escalation)
-    offered = options(escalation, is_shown=is_shown(diff)) if is_open else ()
+    offered = options(escalation, reading, is_shown=is_shown(diff)) if is_open else ()
     if is_open and may_decide and form is None:
-        form = decision_form(escalation, reading.facts, offered, amend=amend)
+        form = decision_form(escalation, reading, offered, amend=amend)
     return QuestionPart(
         ref=str(escalation),
         kind=words.kind(escalation),
@@ -64,6 +71,8 @@ def question_part(
         checks=proof.reasons(reading) if is_open else (),
         entry=_entry_link(reading, entry),
         entry_text=_entry_text(entry),
+        matrix=_matrix(escalation, reading),
+        shown=_shown(escalation, reading),
         diff=diff,
         requirements=_requirements(reading, entry),
         log=_log(reading),
@@ -81,6 +90,28 @@ def result_of(escalation: Escalation, reading: Reading) -> DiffPart | None:
     )
 
 
+def _matrix(escalation: Escalation, reading: Reading) -> Matrix | None:
+    """Verifiers by attempts, for questions about an attempt."""
+    if Kind(escalation.kind) not in ON_AN_ATTEMPT:
+        return None
+    return matrix_part(reading, escalation.evidence)
+
+
+def _asked(escalation: Escalation, reading: Reading) -> Attempt | None:
+    """The attempt whose tree the question is about."""
+    rev = escalation.evidence
+    return next((one for one in reversed(reading.attempts) if rev and one.rev == rev), None)
+
+
+def _shown(escalation: Escalation, reading: Reading) -> str:
+    attempt = _asked(escalation, reading)
+    if attempt is None:
+        return ""
+    return (
+        f"Attempt {attempt.number} by {attempt.by}" if attempt.by else f"Attempt {attempt.number}"
+    )
+
+
 def is_shown(diff: DiffPart | None) -> bool:
     return diff is not None and bool(diff.files)
 
@@ -89,6 +120,7 @@ def _meta(escalation: Escalation, reading: Reading) -> tuple[str, ...]:
     opened = moment(reading.local(escalation.created_at), reading.now)
     facts = [
         reading.project.name,
+        *_attempt_facts(reading),
         f"iteration {reading.session.iteration_count} of {most(reading)}",
         f"cost {spent(reading)}",
         f"opened {opened}",
@@ -96,6 +128,13 @@ def _meta(escalation: Escalation, reading: Reading) -> tuple[str, ...]:
     if escalation.count > 1:
         facts.append(f"asked {escalation.count} times")
     return tuple(facts)
+
+
+def _attempt_facts(reading: Reading) -> tuple[str, ...]:
+    left = attempts_left(reading)
+    if left is None:
+        return ()
+    return (f"{plural(len(reading.attempts), 'attempt')}, at most {left} more",)
 
 
 def _entry(escalation: Escalation) -> Bug | None:
@@ -182,6 +221,7 @@ def decided_part(escalation: Escalation, reading: Reading) -> Decided:
         when=when,
         text=decision.text,
         taken_up=_taken_up(decision.pk, reading),
+        details=words.details(decision),
     )
 
 

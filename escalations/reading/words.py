@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from escalations.models import Escalation, Status
+from typing import Any
+
+from escalations.models import Decision, Escalation, Status
 from loops.engine.rule_texts import rule_text
 from loops.engine.values import Choice, Kind
+from tracker.pages.words import plural
 
 KINDS = {
     Kind.UNCERTAIN: "Uncertain",
@@ -40,7 +43,10 @@ CHOICES = {
 _BUTTONS = {
     Choice.APPROVE: "Approve, end {ref}",
     Choice.EDIT: "Open the editor",
-    Choice.REJECT: "Reject, {ref} goes on",
+    Choice.REJECT: "Reject, allow {{}} more",
+    Choice.REPLAN: "Replan, resume {ref}",
+    Choice.REASSIGN: "Reassign, resume {ref}",
+    Choice.CHANGE: "Change, resume {ref}",
     Choice.AMEND: "Save the requirement, resume {ref}",
     Choice.GRANT: "Allow more, resume {ref}",
     Choice.RETRY: "Try again, resume {ref}",
@@ -62,6 +68,34 @@ KEYS = {
     Choice.RETRY: "9",
     Choice.STOP: "x",
 }
+
+
+def gate_words(choice: Choice, role: str) -> str:
+    """The choice on a gate, with who waits behind it; "" for another choice."""
+    return {
+        Choice.ALLOW: f"Let the {role} run",
+        Choice.DENY: f"Do not let the {role} run",
+    }.get(choice, "")
+
+
+def details(decision: Decision) -> tuple[str, ...]:
+    """What was given or changed with it, one sentence each."""
+    said: dict[str, Any] = decision.details
+    found = []
+    if decision.choice == Choice.REJECT.value:
+        attempts = said.get("attempts", 0)
+        found.append(f"{plural(attempts, 'more attempt')} allowed." if attempts else "For good.")
+    if said.get("worker"):
+        found.append(f"The next attempt is made by {said['worker']}.")
+    found += [f"{amount:,} more {_limit(name)}." for name, amount in said.get("grants", {}).items()]
+    found += [f"{who} is played by {agent}." for who, agent in said.get("agents", {}).items()]
+    for name, number in said.get("limits", {}).items():
+        found.append(f"Limit of {_limit(name)}: {'none' if number is None else f'{number:,}'}.")
+    return tuple(found)
+
+
+def _limit(name: str) -> str:
+    return {"wall_seconds": "seconds", "no_progress": "iterations without a change"}.get(name, name)
 
 
 def kind(escalation: Escalation) -> str:

@@ -94,8 +94,8 @@ def decide(request: HttpRequest, escalation: Escalation) -> HttpResponse:
 
 def _posted(request: HttpRequest, escalation: Escalation, reading: Reading) -> DecisionForm:
     diff = question.result_of(escalation, reading)
-    offered = decision.options(escalation, is_shown=question.is_shown(diff))
-    return decision.decision_form(escalation, reading.facts, offered, request.POST.dict())
+    offered = decision.options(escalation, reading, is_shown=question.is_shown(diff))
+    return decision.decision_form(escalation, reading, offered, request.POST.dict())
 
 
 def _seen_by(request: HttpRequest, escalation: Escalation) -> dict[str, object]:

@@ -60,6 +60,10 @@ EFFECTS: dict[tuple[Choice, Kind | None, Pattern | None], str] = {
         "The role does not run and the worker goes on, with your words; before a worker you are"
         " asked again."
     ),
+    (Choice.DENY, Kind.GATE, _TWV): (
+        "The role does not run. Without a verifier you are asked to judge the attempt yourself;"
+        " before a thinker or a worker you are asked again."
+    ),
     (Choice.DENY, Kind.GATE, _MV): (
         "The role does not run. Without a verifier you are asked to judge the attempt yourself;"
         " before a maker you are asked again."

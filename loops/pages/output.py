@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from loops.pages.judging import SeenPart
 from tracker.pages.atoms import Chip, Link
 
 LineKind = Literal["say", "cmd", "out", "err", "meta"]
@@ -190,10 +191,12 @@ def _byte(escape: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPart:
-    """What the agent was shown, whole. uses: versions in it (specs, guidance)."""
+    """What the agent was shown, whole. uses: versions in it (specs, guidance). seen: what of it
+    the session remembered, readable; None where nothing is remembered beside the prompt."""
 
     text: str
     uses: tuple[str, ...] = ()
+    seen: SeenPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

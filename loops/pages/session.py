@@ -13,12 +13,13 @@ from typing import Literal
 from django.forms import BaseForm
 
 from loops.pages.forking import LineagePart
+from loops.pages.judging import Matrix, PlanPart, StandingPart, VerdictPart
 from loops.pages.limits import LimitsPart
 from loops.pages.output import DiffPart, FilesPart, LogPart, PromptPart
 from loops.pages.timeline import Timeline
 from tracker.pages.atoms import Act, CheckLine, Chip, Link, Tone
 
-Tab = Literal["output", "diff", "prompt", "files"]
+Tab = Literal["output", "plan", "verdict", "diff", "prompt", "files", "verdicts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,8 @@ class ActionsPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationRow:
-    """duration: finished rows in words; started_at makes the running row tick."""
+    """duration: finished rows in words; started_at makes the running row tick. agent: which worker
+    or verifier it was, "" where one agent plays the role."""
 
     number: int
     role: str
@@ -115,6 +117,7 @@ class IterationRow:
     started_at: datetime | None = None
     is_current: bool = False
     title: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,11 +143,12 @@ class TabLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationPart:
-    """The middle pane: one iteration and one of its tabs. Exactly one of log, diff, prompt, files
-    is set, the one that `tab` names. started_at: ticks while it runs. limit: "15:00".
+    """The middle pane: one iteration and one of its tabs. At most one of log .. matrix is set, the
+    one that `tab` names; none: `missing` says why. started_at: ticks while it runs. limit: "15:00".
 
-    is_live: it runs now and its output arrives. newest: link back to the live iteration when
-    another one is pinned. then: the state after it, once it has ended.
+    is_live: it runs now and its output arrives. follows: the tab changes while the session runs,
+    though the iteration is over. newest: link back to the live iteration when another one is
+    pinned. then: the state after it, once it has ended. name: which worker or verifier it was.
     """
 
     number: int
@@ -166,19 +170,27 @@ class IterationPart:
     diff: DiffPart | None = None
     prompt: PromptPart | None = None
     files: FilesPart | None = None
+    plan: PlanPart | None = None
+    verdict: VerdictPart | None = None
+    matrix: Matrix | None = None
+    missing: str = ""
+    name: str = ""
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNotDonePart:
     """Checklist from the same rule that ends the loop. needed: done signals needed in a row.
 
-    lead: "Not done yet, because:" or, at the end, the sentence of the end reason.
+    lead: "Not done yet, because:" or, at the end, the sentence of the end reason. standing: shown
+    instead in the patterns that have no done streak.
     """
 
     streak: int
     needed: int
     lead: str
     lines: tuple[CheckLine, ...]
+    standing: StandingPart | None = None
 
     @property
     def dots(self) -> tuple[bool, ...]:
@@ -199,7 +211,10 @@ class SpecEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecEditsPart:
+    """effect: what an edit does to the loop, in a sentence."""
+
     edits: tuple[SpecEdit, ...]
+    effect: str = "An edit is read with the next iteration and sets the done streak back to 0."
 
 
 @dataclass(frozen=True, slots=True)

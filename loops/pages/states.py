@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loops.engine.values import EndReason, Outcome, Pattern, Role, State, Verdict
 from tracker.pages.atoms import Chip
 from tracker.pages.words import plural
@@ -43,6 +45,11 @@ _VERDICTS = {
     Verdict.FAIL: Chip("bad", "x", "Verdict fail"),
     Verdict.UNCERTAIN: Chip("warn", "q", "Verdict uncertain"),
 }
+_SHORT = {
+    Verdict.OK: Chip("ok", "check", "OK"),
+    Verdict.FAIL: Chip("bad", "x", "Fail"),
+    Verdict.UNCERTAIN: Chip("warn", "q", "Uncertain"),
+}
 _ROLES = {
     Role.WORKER: ("wrench", "Worker"),
     Role.REVIEWER: ("eye", "Reviewer"),
@@ -65,6 +72,11 @@ POSSIBLE_ENDS = {
     Pattern.SINGLE_THREAD: _THREAD_ENDS,
     Pattern.MAKER_VERIFIER: _JUDGED_ENDS,
     Pattern.FEEDBACK: _JUDGED_ENDS,
+}
+PATTERN_NAMES = {
+    Pattern.SINGLE_THREAD: "Single-threaded loop",
+    Pattern.MAKER_VERIFIER: "Maker-Verifier",
+    Pattern.FEEDBACK: "Thinker-Worker-Verifier",
 }
 PATTERN_WORDS = {
     Pattern.SINGLE_THREAD: "Worker, Reviewer, Coach",
@@ -109,8 +121,10 @@ def outcome_chip(
     findings: int = 0,
     guidance: int | None = None,
     verdict: Verdict | None = None,
+    attempt: int = 0,
 ) -> Chip:
-    """Return the chip of an iteration; None = it runs now. verdict: what a VERDICT says."""
+    """Return the chip of an iteration; None = it runs now. verdict: what a VERDICT says. attempt:
+    which one an ATTEMPT is, 0 where that is not known."""
     if outcome is None:
         return Chip("run", "run", "Running", spins=True)
     if outcome is Outcome.REVIEW_BUGS:
@@ -121,7 +135,14 @@ def outcome_chip(
         return Chip("acc", "compass", f"Guidance v{guidance}" if guidance else "No change")
     if outcome is Outcome.VERDICT and verdict is not None:
         return _VERDICTS[verdict]
+    if outcome is Outcome.ATTEMPT and attempt:
+        return replace(_OUTCOMES[outcome], word=f"Attempt {attempt}")
     return _OUTCOMES.get(outcome, Chip("off", "commit", outcome.value.capitalize()))
+
+
+def verdict_chip(verdict: Verdict) -> Chip:
+    """Return the short chip of a verdict, for where "Verdict" stands at the head already."""
+    return _SHORT[verdict]
 
 
 def role_icon(role: Role) -> str:

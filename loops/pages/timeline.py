@@ -7,22 +7,30 @@ no style attribute is needed). The iteration list beside it is its text form.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from loops.engine.values import Outcome, Role
+from loops.engine.values import Outcome, Role, Verdict
+from loops.pages.axis import (
+    CHART_HEIGHT,
+    LEFT,
+    WIDTH,
+    BurnDown,
+    OpenBugs,
+    Scale,
+    Tick,
+    burn_down,
+    ticks,
+)
 from loops.pages.states import outcome_chip, role_word
 from tracker.pages.words import duration, plural
 
-WIDTH, LEFT, RIGHT = 1324.0, 84.0, 1310.0
 LANE_TOP, LANE_STEP, BLOCK_HEIGHT = 22.0, 22.0, 17.0
 GLYPH_ROOM, GAP, THINNEST = 11.0, 1.5, 2.0
-CHART_HEIGHT, LABEL_CHAR = 39.0, 6.2
+LABEL_CHAR = 6.2
+LONGEST_LANE = 12  # characters
+BEST_SCORE = 10
 
-_STEPS = tuple(
-    timedelta(seconds=one)
-    for one in (5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
-)
 _TONES = {
     Outcome.DONE: ("c-ok", "check"),
     Outcome.CONFLICT: ("c-warn", "!"),
@@ -32,13 +40,21 @@ _TONES = {
     Outcome.REVIEW_STALL: ("c-hatch", ""),
     Outcome.INTERRUPTED: ("c-hatch", ""),
     Outcome.COACH: ("c-acc", ""),
+    Outcome.PLAN: ("c-acc", ""),
+}
+_VERDICTS = {
+    Verdict.OK: ("c-ok", "check"),
+    Verdict.FAIL: ("c-bad", "\u00d7"),
+    Verdict.UNCERTAIN: ("c-warn", "?"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One iteration to draw. ended_at and outcome are None while it runs. findings: new bugs of a
-    review. guidance: number of the version a coach wrote. href: its row or page."""
+    review. guidance: number of the version a coach wrote. href: its row or page. agent: which
+    worker or verifier, "" where one agent plays the role. verdict: what a verifier said. attempt:
+    which one it made, 0 = none."""
 
     number: int
     role: Role
@@ -48,6 +64,13 @@ class Turn:
     href: str
     findings: int = 0
     guidance: int | None = None
+    agent: str = ""
+    verdict: Verdict | None = None
+    attempt: int = 0
+
+    @property
+    def who(self) -> str:
+        return f"{role_word(self.role)} {self.agent}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +80,6 @@ class HumanChange:
     at: datetime
     text: str
     href: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenBugs:
-    """From `at` on, `count` code bugs are open."""
-
-    at: datetime
-    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,17 +114,6 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A time on the axis; is_now marks the newest moment."""
-
-    x: float
-    text: str
-    anchor: str
-    has_line: bool = True
-    is_now: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Flag:
     """A human change; text is "" where its label would cover another one (the title keeps it)."""
 
@@ -122,22 +126,9 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BurnDown:
-    """area and line: path data. levels: (y, count) of the scale. dot: x, y and value at the end."""
-
-    area: str
-    line: str
-    levels: tuple[tuple[float, int], ...]
-    top: float
-    base: float
-    dot_x: float
-    dot_y: float
-    now: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Part loops/_timeline.html. title and desc are read out instead of the drawing."""
+    """Part loops/_timeline.html. title and desc are read out instead of the drawing. is_judged: the
+    curve is the score of the attempts and the marks are verdicts."""
 
     count: int
     title: str
@@ -150,6 +141,7 @@ class Timeline:
     burn: BurnDown
     width: float = WIDTH
     left: float = LEFT
+    is_judged: bool = False
 
 
 def timeline(
@@ -159,56 +151,85 @@ def timeline(
     changes: Sequence[HumanChange],
     open_bugs: Sequence[OpenBugs],
     now: datetime,
+    workers: Sequence[str] = (),
 ) -> Timeline:
     """Lay the strip out. Times in the reader's zone, turns in order of their start; `now` is the
-    right edge: the present, or the session's end."""
+    right edge: the present, or the session's end. workers: each gets a lane of its own."""
     start = min([turn.started_at for turn in turns[:1]] + [now])
-    scale = _Scale(start, max(now, start + timedelta(seconds=1)))
+    scale = Scale(start, max(now, start + timedelta(seconds=1)))
+    places = _places(roles, workers)
     lanes = tuple(
-        Lane(role_word(role), LANE_TOP + LANE_STEP * row) for row, role in enumerate(roles)
+        Lane(_lane_name(role, name), LANE_TOP + LANE_STEP * row)
+        for row, (role, name) in enumerate(places)
     )
-    rows = {role: lane.y for role, lane in zip(roles, lanes, strict=True)}
+    rows = {place: lane.y for place, lane in zip(places, lanes, strict=True)}
     top = LANE_TOP + LANE_STEP * len(lanes) + 17
-    burn = _burn_down(open_bugs, scale, top)
+    is_judged = Role.VERIFIER in roles
+    burn = burn_down(open_bugs, scale, top, most=BEST_SCORE if is_judged else 1)
+    if is_judged:
+        burn = replace(burn, name=("Score of", "attempts"))
     return Timeline(
         count=len(turns),
-        title=f"Iterations by role, and open code bugs, {start:%H:%M} to {now:%H:%M}",
-        desc=_description(turns, open_bugs),
+        title=f"Iterations by role, and {' '.join(burn.name).lower()}, "
+        f"{start:%H:%M} to {now:%H:%M}",
+        desc=_of_attempts(turns) if is_judged else _description(turns, open_bugs),
         height=top + CHART_HEIGHT + 18,
         lanes=lanes,
-        blocks=tuple(_block(turn, scale, rows) for turn in turns if turn.role in rows),
-        ticks=_ticks(scale),
+        blocks=tuple(
+            _block(turn, scale, rows[place])
+            for turn in turns
+            if (place := _place(turn, workers)) in rows
+        ),
+        ticks=ticks(scale),
         flags=_flags(changes, scale),
         burn=burn,
+        is_judged=is_judged,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    start: datetime
-    end: datetime
-
-    def x(self, at: datetime) -> float:
-        share = (at - self.start) / (self.end - self.start)
-        return round(LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, share)), 1)
+Place = tuple[Role, str]
 
 
-def _block(turn: Turn, scale: _Scale, rows: dict[Role, float]) -> Block:
+def _places(roles: Sequence[Role], workers: Sequence[str]) -> list[Place]:
+    found: list[Place] = []
+    for role in roles:
+        found += [(role, name) for name in (workers if role is Role.WORKER and workers else ("",))]
+    return found
+
+
+def _place(turn: Turn, workers: Sequence[str]) -> Place:
+    return turn.role, turn.agent if turn.role is Role.WORKER and workers else ""
+
+
+def _lane_name(role: Role, name: str) -> str:
+    """A worker's own name, cut to the room beside the lanes."""
+    if name:
+        return name if len(name) <= LONGEST_LANE else f"{name[: LONGEST_LANE - 1]}…"
+    return "Verifiers" if role is Role.VERIFIER else role_word(role)
+
+
+def _block(turn: Turn, scale: Scale, y: float) -> Block:
     x = scale.x(turn.started_at)
     width = max(THINNEST, round(scale.x(turn.ended_at or scale.end) - x - GAP, 1))
     tone, glyph = _look(turn)
     if turn.role is Role.COACH:
         width = min(width, 5.0)
-    word = outcome_chip(turn.outcome, findings=turn.findings, guidance=turn.guidance).word
+    word = outcome_chip(
+        turn.outcome,
+        findings=turn.findings,
+        guidance=turn.guidance,
+        verdict=turn.verdict,
+        attempt=turn.attempt,
+    ).word
     spent = duration(((turn.ended_at or scale.end) - turn.started_at).total_seconds())
     return Block(
         x=x,
-        y=rows[turn.role],
+        y=y,
         width=width,
         tone=tone,
         glyph=glyph if width >= GLYPH_ROOM - 3 else "",
         aside=f"v{turn.guidance}" if turn.guidance else "",
-        title=f"{turn.number}: {role_word(turn.role)}, {word}, {spent}",
+        title=f"{turn.number}: {turn.who}, {word}, {spent}",
         href=turn.href,
     )
 
@@ -216,28 +237,14 @@ def _block(turn: Turn, scale: _Scale, rows: dict[Role, float]) -> Block:
 def _look(turn: Turn) -> tuple[str, str]:
     if turn.outcome is None:
         return "c-run", ""
+    if turn.outcome is Outcome.VERDICT and turn.verdict is not None:
+        return _VERDICTS[turn.verdict]
     if turn.outcome is Outcome.REVIEW_BUGS:
         return "c-bad", str(turn.findings) if turn.findings else "!"
     return _TONES.get(turn.outcome, ("c-work", ""))
 
 
-def _ticks(scale: _Scale) -> tuple[Tick, ...]:
-    span = scale.end - scale.start
-    step = next((one for one in _STEPS if span / one <= 9), _STEPS[-1])
-    form, room = ("%H:%M:%S", 86) if step < timedelta(minutes=1) else ("%H:%M", 60)
-    ticks = [Tick(scale.x(scale.start), f"{scale.start:{form}}", "start", has_line=False)]
-    midnight = scale.start.replace(hour=0, minute=0, second=0, microsecond=0)
-    at = midnight + step * ((scale.start - midnight) // step + 1)
-    while at < scale.end:
-        x = scale.x(at)
-        roomy = x - LEFT > room and WIDTH - x > room  # beside the labels at both ends
-        ticks.append(Tick(x, f"{at:{form}}" if roomy else "", "middle"))
-        at += step
-    ticks.append(Tick(WIDTH, f"{scale.end:{form}}", "end", has_line=False, is_now=True))
-    return tuple(ticks)
-
-
-def _flags(changes: Sequence[HumanChange], scale: _Scale) -> tuple[Flag, ...]:
+def _flags(changes: Sequence[HumanChange], scale: Scale) -> tuple[Flag, ...]:
     flags: list[Flag] = []
     free_from = 0.0
     for change in sorted(changes, key=lambda one: one.at):
@@ -256,29 +263,18 @@ def _flags(changes: Sequence[HumanChange], scale: _Scale) -> tuple[Flag, ...]:
     return tuple(flags)
 
 
-def _burn_down(points: Sequence[OpenBugs], scale: _Scale, top: float) -> BurnDown:
-    base = top + CHART_HEIGHT
-    peak = max([point.count for point in points] + [1])
-    unit = CHART_HEIGHT / peak
-
-    def y(count: int) -> float:
-        return round(base - unit * count, 1)
-
-    path, count = f"M{LEFT} {y(0)}", 0
-    for point in sorted(points, key=lambda one: one.at):
-        path += f"H{scale.x(point.at)}V{y(point.count)}"
-        count = point.count
-    line = f"{path}H{scale.x(scale.end)}"
-    middle = ((y(peak // 2), peak // 2),) if peak >= 8 else ()
-    return BurnDown(
-        area=f"{line}V{base}H{LEFT}Z",
-        line=line,
-        levels=((y(0), 0), *middle, (y(peak), peak)),
-        top=top,
-        base=base,
-        dot_x=scale.x(scale.end),
-        dot_y=y(count),
-        now=count,
+def _of_attempts(turns: Sequence[Turn]) -> str:
+    made = sum(bool(turn.attempt) for turn in turns)
+    said = [turn.verdict for turn in turns if turn.verdict is not None]
+    told = ", ".join(
+        f"{said.count(one)} {one.value if one is Verdict.OK else one.value.lower()}"
+        for one in Verdict
+        if one in said
+    )
+    return (
+        f"{plural(len(turns), 'iteration')}, {plural(made, 'attempt')}, "
+        f"{plural(len(said), 'verdict')}{': ' if told else ''}{told}. "
+        "The same data is in the iteration list."
     )
 
 

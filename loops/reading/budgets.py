@@ -91,19 +91,33 @@ def spent(reading: Reading) -> str:
 
 
 def cost_part(reading: Reading) -> CostPart:
-    by_role: dict[Role, list[Noted]] = {role: [] for role in reading.roles}
+    """One row for each agent: of a role, of the pool, of the verifiers."""
+    by_agent: dict[tuple[Role, str], list[Noted]] = {who: [] for who in members(reading)}
     for one in reading.iterations:
-        if one.number in reading.noted and Role(one.role) in by_role:
-            by_role[Role(one.role)].append(reading.noted[one.number])
+        if one.number in reading.noted:
+            by_agent.setdefault((Role(one.role), one.agent), []).append(reading.noted[one.number])
     rows = tuple(
         RoleCost(
-            role_word(role), agent_name(reading.session.config["agents"][role.value]), cost(used)
+            f"{role_word(role)} {name}".rstrip(),
+            agent_name(reading.agent_of(role, name)),
+            cost(used),
         )
-        for role, used in by_role.items()
+        for (role, name), used in by_agent.items()
     )
-    free = any(one.money is None for used in by_role.values() for one in used)
+    free = any(one.money is None for used in by_agent.values() for one in used)
     note = "Iterations that report no price are not in these sums." if free else ""
     return CostPart(rows=rows, note=note)
+
+
+def members(reading: Reading) -> tuple[tuple[Role, str], ...]:
+    """Everybody who plays a part in the configuration in force: (role, name of the worker or
+    verifier, "" where one agent plays the role)."""
+    names: dict[Role, tuple[str, ...]] = {}
+    if Role.VERIFIER in reading.roles:
+        names = {Role.VERIFIER: tuple(reading.verifiers)}
+    if reading.pool:
+        names[Role.WORKER] = reading.pool
+    return tuple((role, name) for role in reading.roles for name in names.get(role, ("",)))
 
 
 def cost(used: list[Noted]) -> str:
@@ -118,7 +132,9 @@ def cost(used: list[Noted]) -> str:
 
 
 def agent_name(frozen: dict[str, Any]) -> str:
-    """The stored agent whose settings a session froze, else the program it runs."""
+    """The stored agent whose settings a session froze, else the program it runs; "" for {}."""
+    if not frozen:
+        return ""
     for name, settings in Agent.objects.order_by("name").values_list("name", "settings"):
         if settings and settings.items() <= frozen.items():
             return str(name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from loops.engine.values import Pattern
 from loops.models import Iteration
 from loops.pages.session import SpecEdit, SpecEditsPart
 from loops.reading import links
@@ -15,13 +16,20 @@ from tracker.pages.atoms import Chip, Link
 from tracker.pages.words import moment
 
 MOST = 8
+_OUTDATES = (
+    "An edit is read with the next iteration and makes the criteria out of date: an attempt that "
+    "meets them then asks you."
+)
 _EDITED = "requirement edited"
 
 
 def edits_part(reading: Reading) -> SpecEditsPart:
     """The newest edits of requirements in scope and of guidance, newest first."""
     found = sorted([*_requirements(reading), *_guidance(reading)], key=lambda one: one[0])
-    return SpecEditsPart(edits=tuple(edit for _at, edit in reversed(found[-MOST:])))
+    edits = tuple(edit for _at, edit in reversed(found[-MOST:]))
+    if reading.pattern is Pattern.SINGLE_THREAD:
+        return SpecEditsPart(edits=edits)
+    return SpecEditsPart(edits=edits, effect=_OUTDATES)
 
 
 def _requirements(reading: Reading) -> list[tuple[datetime, SpecEdit]]:

@@ -1,7 +1,8 @@
 """What a change of tracker or spec does to the loops: said before it is sent, and after.
 
 A human event (RULES 4) sets the done streak to 0 and voids the clean review at once; what changed
-is read with the prompt of the next iteration.
+is read with the prompt of the next iteration. In the patterns with verifiers an edited requirement
+makes the criteria out of date; entries of the tracker are no condition of their end.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loops.engine.endings import DONES_NEEDED
-from loops.engine.values import State
+from loops.engine.values import Pattern, State
 from loops.models import Iteration, Session
 from loops.reading import links
 from loops.sight import scope_of
@@ -33,7 +34,8 @@ _STANDS = {
 class Loop:
     """A session that reads what changes. running: number of the iteration in flight, 0 = none.
 
-    reads_with: number of the iteration that reads a change made now.
+    reads_with: number of the iteration that reads a change made now. is_judged: its pattern has
+    verifiers and no done streak.
     """
 
     ref: str
@@ -44,6 +46,7 @@ class Loop:
     reads_with: int
     streak: int
     has_clean_review: bool
+    is_judged: bool = False
 
     @property
     def link(self) -> Link:
@@ -77,6 +80,8 @@ class Loop:
         """Return what a human event does to the proof so far; None before the start."""
         if self.state in (State.DRAFT, State.QUEUED) and not self.running and self.reads_with == 1:
             return None
+        if self.is_judged:
+            return None
         if self.streak:
             text = f"Its done streak goes back to 0 of {DONES_NEEDED}"
         else:
@@ -88,8 +93,18 @@ class Loop:
         tone = "warn" if self.streak or self.has_clean_review else "off"
         return CheckLine(tone=tone, icon="undo", text=text, sub=sub)  # type: ignore[arg-type]
 
+    def outdates(self) -> CheckLine | None:
+        """Return what an edited requirement does to frozen criteria; None where there are none."""
+        if not self.is_judged or (self.reads_with == 1 and not self.running):
+            return None
+        text = "Its criteria are out of date then"
+        sub = "An attempt that meets them asks a person instead of ending it as done"
+        return CheckLine(tone="warn", icon="warn", text=text, sub=sub)
+
     @property
     def fall_sentence(self) -> str:
+        if self.is_judged:
+            return "what its verifiers said stands"
         return "its streak goes back to 0" if self.streak else "its streak stays at 0"
 
 
@@ -104,7 +119,8 @@ def loops_of(project: Project) -> tuple[Loop, ...]:
 def _loop(session: Session) -> Loop:
     running = Iteration.objects.filter(session=session, ended_at=None)
     streak, clean = 0, False
-    if session.log_seq:
+    is_judged = session.pattern != Pattern.SINGLE_THREAD.value
+    if session.log_seq and not is_judged:
         try:
             state = Fold.load(session).state
             streak, clean = state.streak, state.clean_review is not None
@@ -119,6 +135,7 @@ def _loop(session: Session) -> Loop:
         reads_with=session.iteration_count + 1,
         streak=streak,
         has_clean_review=clean,
+        is_judged=is_judged,
     )
 
 
@@ -168,7 +185,7 @@ def saving_lines(
             lines.append(met(f"{loop.ref} does not use {requirement.key}"))
             continue
         lines.append(_reads_version(loop, requirement, version))
-        if fall := loop.falls():
+        if fall := loop.falls() or loop.outdates():
             lines.append(fall)
     return tuple(lines) or (_nobody("The next session reads it from its start"),)
 
@@ -213,7 +230,8 @@ def entry_effect(loops: tuple[Loop, ...], bug: Bug) -> Effect:
         f"{loop.ref} reads it {loop.moment}, {loop.fall_sentence}." for loop in seeing
     )
     names = ", ".join(loop.ref for loop in seeing)
-    keeps = f"{names} sees it with the next prompt. The streak stays."
+    stays = "" if all(loop.is_judged for loop in seeing) else " The streak stays."
+    keeps = f"{names} sees it with the next prompt.{stays}"
     answers = (
         f"{names} reads your answer {seeing[0].moment}. A question about it counts as decided."
     )
@@ -224,7 +242,10 @@ def happened(loops: tuple[Loop, ...], bug: Bug, *, counts: bool) -> str:
     """Return what is now true of the loops after a write to `bug`. counts: a human event."""
     seeing = [loop for loop in _heard(loops) if loop.sees(bug)]
     if not counts:
-        return " ".join(f"{loop.ref} sees it {loop.moment}; its streak stays." for loop in seeing)
+        return " ".join(
+            f"{loop.ref} sees it {loop.moment}{'' if loop.is_judged else '; its streak stays'}."
+            for loop in seeing
+        )
     return " ".join(f"{loop.ref} reads it {loop.moment}." for loop in seeing)
 
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 from loops.agents.confine import Confinement, confinement
 from loops.engine.lifecycle import By, Move, moves
-from loops.engine.values import State
+from loops.engine.values import Pattern, State
 from loops.forms import MoveForm, StopForm
 from loops.models import Session
 from loops.pages.session import ActionsPart, Command, MoveStep, StatusPart, StopStep
-from loops.pages.states import role_word, state_chip
+from loops.pages.states import PATTERN_NAMES, role_word, state_chip
 from loops.reading import links, whereabouts
 from loops.reading.reading import Reading
 from loops.reading.waiting import ahead_of, waits_for
@@ -107,9 +107,18 @@ def _facts(reading: Reading) -> tuple[str, ...]:
     at, verb = (
         (session.started_at, "Started") if session.started_at else (session.created_at, "Made")
     )
-    roles = ", ".join(role_word(role) for role in reading.roles)
     since = f"{verb} {moment(reading.local(at), reading.now)} by {session.created_by}"
-    return roles, since, *whereabouts.facts(reading)
+    return *_team(reading), since, *whereabouts.facts(reading)
+
+
+def _team(reading: Reading) -> tuple[str, ...]:
+    """Who takes part; in the patterns with verifiers by the pattern's name and their number."""
+    if reading.pattern is Pattern.SINGLE_THREAD:
+        return (", ".join(role_word(role) for role in reading.roles),)
+    pool, verifiers = len(reading.pool), len(reading.verifiers)
+    team = [plural(pool, "worker")] if pool else []
+    team.append(plural(verifiers, "verifier"))
+    return PATTERN_NAMES[reading.pattern], ", ".join(team)
 
 
 def actions_part(reading: Reading, *, may_steer: bool) -> ActionsPart:

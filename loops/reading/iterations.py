@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loops.engine.run_state import limit_of
-from loops.engine.values import LimitName, Outcome, Role
+from loops.engine.values import LimitName, Outcome, Role, Verdict
 from loops.models import Iteration
 from loops.pages.session import IterationRow, IterationRowsPart
 from loops.pages.states import outcome_chip, role_icon, role_word
@@ -52,13 +52,25 @@ def _row(reading: Reading, one: Iteration, current: int) -> IterationRow:
         duration=stopwatch(seconds(reading, one)),
         started_at=None if one.ended_at else one.started_at,
         is_current=one.number == current,
+        agent=one.agent,
     )
 
 
 def chip_of(reading: Reading, one: Iteration) -> Chip:
     noted = reading.noted.get(one.number, _NOTHING)
     outcome = Outcome(one.outcome) if one.outcome else None
-    return outcome_chip(outcome, findings=noted.findings, guidance=noted.guidance)
+    return outcome_chip(
+        outcome,
+        findings=noted.findings,
+        guidance=noted.guidance,
+        verdict=_verdict(reading, one),
+        attempt=reading.attempt_at.get(one.number, 0),
+    )
+
+
+def _verdict(reading: Reading, one: Iteration) -> Verdict | None:
+    said = reading.verdict_at.get(one.number)
+    return said.status if said else None
 
 
 def seconds(reading: Reading, one: Iteration) -> float:
@@ -80,4 +92,7 @@ def _turn(reading: Reading, one: Iteration) -> Turn:
         href=links.iteration(one.session_id, one.number),
         findings=noted.findings,
         guidance=noted.guidance,
+        agent=one.agent,
+        verdict=_verdict(reading, one),
+        attempt=reading.attempt_at.get(one.number, 0),
     )

@@ -7,9 +7,9 @@ import re
 from loops import records
 from loops.engine.endings import DONES_NEEDED
 from loops.engine.rules import Rule
-from loops.engine.values import EndReason, Outcome, State
+from loops.engine.values import EndReason, Outcome, Pattern, State
 from loops.pages.session import WhyNotDonePart
-from loops.reading import links
+from loops.reading import links, standing
 from loops.reading.reading import Reading
 from tracker.pages.atoms import CheckLine, Link, met, unmet
 from tracker.pages.words import listed, plural
@@ -22,6 +22,9 @@ _MOST_LINKS = 3
 
 def why_part(reading: Reading) -> WhyNotDonePart:
     fold = reading.fold
+    if reading.pattern is not Pattern.SINGLE_THREAD:
+        part = standing.standing_part(reading)
+        return WhyNotDonePart(streak=0, needed=0, lead=part.lead, lines=part.lines, standing=part)
     if reading.is_ended:
         return _ended(reading, fold.state.streak if fold else 0)
     if fold is None:
@@ -39,6 +42,8 @@ def reasons(reading: Reading) -> tuple[CheckLine, ...]:
     """One line per condition of the end that is not met, then the tree."""
     if reading.fold is None:
         return ()
+    if reading.pattern is not Pattern.SINGLE_THREAD:
+        return standing.reasons(reading)
     lines: list[CheckLine] = []
     for why in records.why_not_done(reading.session, reading.fold):
         lines += _unmet(reading, why["rule"], why["text"])
@@ -51,6 +56,8 @@ def remains(reading: Reading) -> str:
         return "proved" if reading.end in _PROVED else "not proved"
     if reading.state is State.DRAFT or reading.fold is None:
         return "not begun"
+    if reading.pattern is not Pattern.SINGLE_THREAD:
+        return "an OK verdict"
     bugs, tasks = _by_kind(reading.facts.blockers)
     words = [plural(len(bugs), "bug")] if bugs else []
     words += [plural(len(tasks), "task")] if tasks else []

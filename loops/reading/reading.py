@@ -10,11 +10,19 @@ from typing import Any
 from django.db.models import F
 from django.utils import timezone
 
-from loops.engine.values import EndReason, Role, State
+from loops import configuration
+from loops.engine.values import EndReason, Pattern, Role, State, Verifier
 from loops.models import Iteration, Session, Transition
+from loops.reading.attempts import Attempt, Said, attempts_of
 from loops.sight import scope_of
 from loops.snapshots import Fold, LogUnusable
 from tracker.facts import Facts, facts
+
+_ROLES = {
+    Pattern.SINGLE_THREAD: (Role.WORKER, Role.REVIEWER, Role.COACH),
+    Pattern.FEEDBACK: (Role.THINKER, Role.WORKER, Role.VERIFIER),
+    Pattern.MAKER_VERIFIER: (Role.MAKER, Role.VERIFIER),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +115,51 @@ class Reading:
             return None
         return self.running.pieces.order_by("-seq").values_list("at", flat=True).first()
 
+    @property
+    def pattern(self) -> Pattern:
+        return Pattern(self.session.pattern)
+
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The roles that this session has an agent for."""
+        if self.pattern is not Pattern.SINGLE_THREAD:
+            return _ROLES[self.pattern]
         named = self.session.config.get("agents", {})
-        return tuple(role for role in (Role.WORKER, Role.REVIEWER, Role.COACH) if role in named)
+        return tuple(role for role in _ROLES[self.pattern] if role in named)
+
+    @property
+    def pool(self) -> tuple[str, ...]:
+        """The workers of Thinker-Worker-Verifier, in order; () in the other patterns."""
+        return tuple(one["name"] for one in self.session.config.get("pool", ()))
+
+    @cached_property
+    def verifiers(self) -> dict[str, Verifier]:
+        """By name, in the order in which they are asked."""
+        found = configuration.parse(self.session.config).engine().verifiers
+        return {one.name: one for one in found}
+
+    def agent_of(self, role: Role, name: str) -> dict[str, Any]:
+        """The settings of who plays a role in the configuration in force; {} if nobody does."""
+        config = self.session.config
+        if not name:
+            return dict(config.get("agents", {}).get(role.value) or {})
+        members = config.get("verifiers" if role is Role.VERIFIER else "pool", ())
+        return next((dict(one["agent"]) for one in members if one["name"] == name), {})
+
+    @cached_property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """With what the verifiers said of each; () in the single-threaded loop."""
+        return attempts_of(self.session)
+
+    @cached_property
+    def attempt_at(self) -> dict[int, int]:
+        """By number of the iteration that made it, which attempt it was."""
+        return {one.iteration: one.number for one in self.attempts}
+
+    @cached_property
+    def verdict_at(self) -> dict[int, Said]:
+        """By number of the iteration, what its verifier said."""
+        return {said.iteration: said for one in self.attempts for said in one.said}
 
     def local(self, at: datetime) -> datetime:
         return timezone.localtime(at)

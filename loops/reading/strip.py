@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from loops.engine.values import State
-from loops.pages.timeline import HumanChange, OpenBugs, Timeline, timeline
+from loops.engine.values import Pattern, State
+from loops.pages.axis import OpenBugs
+from loops.pages.timeline import HumanChange, Timeline, timeline
 from loops.reading import links
 from loops.reading.iterations import turns
 from loops.reading.reading import Reading
@@ -14,6 +15,7 @@ from tracker.engine.rules import BLOCKING, Kind, Verb
 from tracker.models import Bug, Move
 from tracker.scope import bugs_in
 
+MOST_LANES = 6
 _STANDS = (State.PAUSED, State.WAITING_HUMAN, State.ENDED)
 EVENTS = {
     "requirement edited": "edited",
@@ -35,13 +37,34 @@ def timeline_part(reading: Reading) -> Timeline | None:
     start = told[0].started_at
     changes = [one for one in human_changes(reading) if one.at >= start]
     end = _right_edge(reading, changes)
+    is_judged = reading.pattern is not Pattern.SINGLE_THREAD
     return timeline(
         told,
         roles=reading.roles,
         changes=changes,
-        open_bugs=open_bugs(reading, start, end),
+        open_bugs=scores(reading) if is_judged else open_bugs(reading, start, end),
         now=end,
+        workers=_workers(reading),
     )
+
+
+def _workers(reading: Reading) -> tuple[str, ...]:
+    """Those of the pool, then those who worked and have gone; () where that makes too many."""
+    worked = (one.by for one in reading.attempts if one.by)
+    names = tuple(dict.fromkeys((*reading.pool, *worked)))
+    return names if len(names) <= MOST_LANES else ()
+
+
+def scores(reading: Reading) -> list[OpenBugs]:
+    """The lowest score that each judged attempt was given, as a step from its verdict on."""
+    ended = {one.number: one.ended_at for one in reading.iterations}
+    steps = []
+    for attempt in reading.attempts:
+        given = [said.report.score for said in attempt.said if said.report.score]
+        at = ended.get(attempt.said[-1].iteration) if attempt.said else None
+        if given and at is not None:
+            steps.append(OpenBugs(reading.local(at), min(given)))
+    return steps
 
 
 def _right_edge(reading: Reading, changes: list[HumanChange]) -> datetime:

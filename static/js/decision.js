@@ -5,7 +5,7 @@ export function startDecision() {
   for (const input of form.querySelectorAll("[data-says]")) {
     const say = form.querySelector(`.say-${input.dataset.says}`);
     if (!say?.dataset.saying.includes("{} ")) continue;
-    const write = () => { say.textContent = say.dataset.saying.replace("{} ", input.value ? `${input.value} ` : ""); };
+    const write = () => { say.textContent = input.value === "0" && say.dataset.sayingNone ? say.dataset.sayingNone : say.dataset.saying.replace("{} ", input.value ? `${input.value} ` : ""); };
     input.addEventListener("input", write);
     write();
   }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from loops.engine.values import Outcome, Role
+from loops.pages.axis import OpenBugs
 from loops.pages.frame import Frame, Live, NavEntry
-from loops.pages.timeline import HumanChange, OpenBugs, Turn
+from loops.pages.timeline import HumanChange, Turn
 
 NOW = datetime(2026, 11, 30, 6, 42, 7, tzinfo=UTC)
 START = datetime(2026, 11, 29, 22, 4, tzinfo=UTC)

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from loops.engine.values import Outcome, Role
-from loops.pages.timeline import LEFT, RIGHT, WIDTH, HumanChange, OpenBugs, Turn, timeline
+from loops.pages.axis import LEFT, RIGHT, WIDTH, OpenBugs
+from loops.pages.timeline import HumanChange, Turn, timeline
 
 START = datetime(2026, 11, 29, 22, 0, tzinfo=UTC)
 ROLES = (Role.WORKER, Role.REVIEWER, Role.COACH)
