@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import F
 from django.utils import timezone
 
-from loops import configuration
-from loops.engine.values import EndReason, Pattern, Role, State, Verifier
+from loops.engine.contracts import Verifier
+from loops.engine.values import EndReason, Pattern, Policy, Role, State
 from loops.models import Iteration, Session, Transition
 from loops.reading.attempts import Attempt, Said, attempts_of
 from loops.sight import scope_of
@@ -135,8 +135,14 @@ class Reading:
     @cached_property
     def verifiers(self) -> dict[str, Verifier]:
         """By name, in the order in which they are asked."""
-        found = configuration.parse(self.session.config).engine().verifiers
-        return {one.name: one for one in found}
+        return {
+            one["name"]: Verifier(
+                name=one["name"],
+                policy=Policy(one.get("policy", Policy.REQUIRED)),
+                is_mechanical=one.get("mechanical", False),
+            )
+            for one in self.session.config.get("verifiers", ())
+        }
 
     def agent_of(self, role: Role, name: str) -> dict[str, Any]:
         """The settings of who plays a role in the configuration in force; {} if nobody does."""

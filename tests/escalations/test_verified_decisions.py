@@ -56,7 +56,7 @@ def words(client, asked):
 def test_the_question_offers_what_fits_its_pattern(operator, uncertain):
     html = operator.get(f"/queue/{uncertain.pk}/").content.decode()
     radios = re.findall(r'type="radio" name="choice" value="(\w+)"', html)
-    assert radios == ["approve", "reject", "replan", "reassign", "amend", "stop"]
+    assert radios == ["approve", "edit", "reject", "replan", "reassign", "amend", "stop"]
     said = words(operator, uncertain)
     assert "The worker that you name makes the next attempt" in said
     assert "1 attempt, at most 7 more" in said
