@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from loops import configuration, forks, stage
-from loops.engine.values import EndReason, Outcome, Pattern, Role, State
+from loops.engine.values import Outcome, Pattern, Role, State
 from loops.forks import Point
 from loops.forms import ForkForm
 from loops.models import Agent, Session
@@ -76,7 +76,9 @@ def fork_page(session: Session, point: Point, form: ForkForm) -> ForkPage:
         update=here.replace("fork/", "fork/before/"),
         bound=bound_part(session, point, form),
         preflight=_preflight(session, point),
-        ends=tuple(replace(end_chip(end), loud=False) for end in _ends(session)),
+        ends=tuple(
+            replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern(session.pattern)]
+        ),
         differences=told(session.project, forks.differences(session, point)),
         taken=(
             f"tree {one.rev[:7]} on commit {one.head[:7]}",
@@ -85,12 +87,6 @@ def fork_page(session: Session, point: Point, form: ForkForm) -> ForkPage:
         ),
         left=("counters and streak", "what was spent", "marks and entries of its own"),
     )
-
-
-def _ends(session: Session) -> tuple[EndReason, ...]:
-    if session.pattern == Pattern.SINGLE_THREAD.value:
-        return POSSIBLE_ENDS
-    return tuple(EndReason)
 
 
 def told(project: Project, found: tuple[Any, ...]) -> tuple[Difference, ...]:
@@ -124,6 +120,7 @@ def bound_part(session: Session, point: Point, form: ForkForm) -> BoundPart:
     dollars = f"at most {money(limits.money)}" if limits.money else "not bounded"
     return BoundPart(
         number=number,
+        unit="iteration",
         formula=f"of its own; the iterations of {session.ref} do not count",
         rows=(
             ("Time", f"at most {duration(limits.wall_seconds)}"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from loops.engine.values import EndReason, Outcome, Role
+from loops.engine.values import EndReason, Outcome, Pattern, Role
 from loops.forms import ForkForm
 from loops.pages import compare as pair
 from loops.pages import history as past
@@ -296,6 +296,7 @@ def fork(**data: str) -> ForkPage:
         update="/sessions/38/fork/before/?at=12",
         bound=BoundPart(
             number=40,
+            unit="iteration",
             formula="of its own; the iterations of S-38 do not count",
             rows=(("Time", "at most 8 h"), ("Without a change", "6 in a row"),
                   ("Tokens", "not bounded"), ("Money", "not bounded")),
@@ -310,7 +311,7 @@ def fork(**data: str) -> ForkPage:
             ),
             button="Queue fork behind S-41",
         ),
-        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS),
+        ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]),
         differences=DIFFERENCES,
         taken=("tree 8c1d0aa on commit a1f90c2", "the log up to entry 41", "scope, goal and done script"),
         left=("counters and streak", "what was spent", "marks and entries of its own"),

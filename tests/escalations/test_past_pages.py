@@ -22,7 +22,7 @@ from tests.loops.test_forks import LOOK, as_it_stood
 from tracker import services as tracker
 from tracker.services import members
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from tests.loops import verified as v
 from tests.loops.world import MemoryWorkspace
 from tracker import services as tracker
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 SCRIPT = "<script>alert(1)</script>"
 
 

@@ -51,14 +51,23 @@ def thinker_worker_verifier(agent):
 PATTERNS = {
     each.__name__: each for each in (single_thread, maker_verifier, thinker_worker_verifier)
 }
-CASES = (
-    ("bubblewrap", "single_thread"),
-    ("shim", "single_thread"),
-    ("shim", "maker_verifier"),
-    ("bubblewrap", "thinker_worker_verifier"),
-    pytest.param(("bubblewrap", "maker_verifier"), marks=pytest.mark.slow),
-    pytest.param(("shim", "thinker_worker_verifier"), marks=pytest.mark.slow),
-)
+
+
+def cases(*quick):
+    """Every pattern in both modes; those that are not named here run with the slow ones."""
+    return pytest.mark.parametrize(
+        "site",
+        [
+            pytest.param(
+                (mode, pattern),
+                id=f"{mode}-{pattern}",
+                marks=() if (mode, pattern) in quick else pytest.mark.slow,
+            )
+            for mode in ("bubblewrap", "shim")
+            for pattern in PATTERNS
+        ],
+        indirect=True,
+    )
 
 
 class Site(Installation):
@@ -118,7 +127,7 @@ class Site(Installation):
         return [outcome for _, outcome, _ in rows]
 
 
-@pytest.fixture(params=CASES, ids="-".join)
+@pytest.fixture
 def site(request, tmp_path):
     mode, pattern = request.param
     if mode == "bubblewrap":
@@ -129,6 +138,12 @@ def site(request, tmp_path):
         yield site
 
 
+@cases(
+    ("bubblewrap", "single_thread"),
+    ("shim", "single_thread"),
+    ("shim", "maker_verifier"),
+    ("bubblewrap", "thinker_worker_verifier"),
+)
 def test_a_kill_at_every_point_between_claim_and_enqueue_costs_one_step(site):
     site.begin()
     site.wait_for_next_step(0)
@@ -144,6 +159,11 @@ def test_a_kill_at_every_point_between_claim_and_enqueue_costs_one_step(site):
     assert max(took.values()) < LEASE + 2 + SLACK, took
 
 
+@cases(
+    ("bubblewrap", "single_thread"),
+    ("shim", "single_thread"),
+    ("bubblewrap", "thinker_worker_verifier"),
+)
 def test_any_process_may_be_killed_in_the_middle_of_an_iteration(site):
     session = site.begin()
     for part in ("worker", "pool", "web", "broker", "clock", "agent", "up"):

@@ -11,7 +11,7 @@ import pytest
 from loops.models import Iteration, LogEntry, Session
 from tests.loops.histories import STORIES, Stage
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 FOLDER = Path(__file__).resolve().parent.parent / "histories"
 
 

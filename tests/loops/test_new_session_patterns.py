@@ -15,7 +15,7 @@ from tests.loops.pages_kit import sign_in, text_of
 from tests.loops.test_new_session_page import repository  # noqa: F401
 from tracker import services as tracker
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 PREVIEW, DRY = "/sessions/new/preview/", "/sessions/new/dry-run/"
 TEMPLATES = "/sessions/templates/"
 BASE = {

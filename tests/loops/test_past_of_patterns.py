@@ -16,7 +16,7 @@ from loops.reading.compare import compare_page
 from loops.reading.history import history_page
 from tracker.models import Project
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 FILES = sorted((Path(__file__).parents[1] / "histories").glob("*.json"))
 LIMITS = {"iterations": 40, "wall_seconds": 28800, "no_progress": 6, "tokens": None, "money": None}
 

@@ -55,6 +55,7 @@ def feedback(worker, verifier=("checker",), thinker=("planner",), **more):
     }
 
 
+SLOW = pytest.mark.slow  # the other half of a matrix whose every row and column runs in CI
 BOTH = pytest.mark.parametrize("pattern", [maker, feedback])
 
 
@@ -94,7 +95,7 @@ def asked(session):
 
 
 @BOTH
-@pytest.mark.parametrize("worker", ["builder", "slow-builder"])
+@pytest.mark.parametrize("worker", ["slow-builder", pytest.param("builder", marks=SLOW)])
 def test_honest_agents_end_done_without_any_question(play, pattern, worker):
     session = play(pattern((worker,)))
     assert (session.end_reason, asked(session)) == ("done", []), played(session)
@@ -119,14 +120,17 @@ CHEATS = [
     (("builder",), ("never-satisfied", "--action", "FINISH"), NOT_GOOD),
     (("crasher",), ("checker",), {"infrastructure"}),
 ]
+MATRIX = [
+    pytest.param(
+        pattern, *cheat, id=f"{pattern.__name__}-{cheat[0][0]}-{cheat[1][0]}",
+        marks=SLOW if (row + column) % 2 else (),
+    )
+    for row, cheat in enumerate(CHEATS)
+    for column, pattern in enumerate((maker, feedback))
+]  # fmt: skip
 
 
-@BOTH
-@pytest.mark.parametrize(
-    ("worker", "verifier", "kinds"),
-    CHEATS,
-    ids=lambda value: "" if isinstance(value, set) else value[0],
-)
+@pytest.mark.parametrize(("pattern", "worker", "verifier", "kinds"), MATRIX)
 def test_no_cheat_reaches_an_end_that_it_did_not_earn(play, pattern, worker, verifier, kinds):
     session = play(pattern(worker, verifier))
     assert session.state == "waiting_human", (session.end_reason, played(session))
@@ -134,7 +138,9 @@ def test_no_cheat_reaches_an_end_that_it_did_not_earn(play, pattern, worker, ver
     assert asked(session)[0] in kinds, played(session)
 
 
-@pytest.mark.parametrize("action", ["RETRY", "REASSIGN", "REPLAN", "FINISH"])
+@pytest.mark.parametrize(
+    "action", ["REPLAN", *(pytest.param(a, marks=SLOW) for a in ("RETRY", "REASSIGN", "FINISH"))]
+)
 def test_a_verifier_that_is_never_satisfied_meets_the_bound_and_a_person(play, action):
     session = play(feedback(("gold-plater",), ("never-satisfied", "--action", action)))
     attempts = [one for one in played(session) if one.endswith(":ATTEMPT")]

@@ -17,7 +17,7 @@ from tests.loops.workspace_kit import fingerprint, git
 from tracker import services as tracker
 from tracker.errors import Conflict, Invalid, NotAllowed
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 BRANCH = "refs/heads/loopwatch/S-{}"
 
 

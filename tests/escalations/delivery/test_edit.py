@@ -21,7 +21,7 @@ from tests.escalations.test_session_page import text_of
 from tests.loops.workspace_kit import git
 from tracker.errors import Conflict, Invalid
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 
 def edit(escalation, me, files, **word):
