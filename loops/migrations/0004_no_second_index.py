@@ -10,11 +10,21 @@ class Migration(migrations.Migration):
         ('loops', '0003_longer_pattern_names'),
     ]
 
+    # On PostgreSQL, dropping a foreign key's index drops every index on just that column, the one
+    # behind a conditional unique constraint too: it is taken away first and put back after it.
     operations = [
+        migrations.RemoveConstraint(
+            model_name='iteration',
+            name='one_iteration_in_flight_per_session',
+        ),
         migrations.AlterField(
             model_name='iteration',
             name='session',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='iterations', to='loops.session'),
+        ),
+        migrations.AddConstraint(
+            model_name='iteration',
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('session',), name='one_iteration_in_flight_per_session'),
         ),
         migrations.AlterField(
             model_name='logentry',

@@ -22,10 +22,19 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
             ],
         ),
+        # See 0004: the unique constraint's index must not go with the foreign key's.
+        migrations.RemoveConstraint(
+            model_name='session',
+            name='one_active_session_per_project',
+        ),
         migrations.AlterField(
             model_name='session',
             name='project',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='sessions', to='tracker.project'),
+        ),
+        migrations.AddConstraint(
+            model_name='session',
+            constraint=models.UniqueConstraint(condition=models.Q(('holds_project', True)), fields=('project',), name='one_active_session_per_project'),
         ),
         migrations.AlterField(
             model_name='session',

@@ -170,7 +170,9 @@ def test_of_two_editors_the_second_sees_both_texts_and_loses_nothing(ana, projec
     # Having seen theirs, saving again puts one's own on top of it.
     answer = save(ana, "R-2", part.form["text"].value(), part.form["based_on"].value())
     assert said(answer) == ["R-2 saved as v3."]
-    assert [v.text for v in RequirementVersion.objects.filter(requirement__number=2)] == [
+    assert [
+        v.text for v in RequirementVersion.objects.filter(requirement__number=2).order_by("pk")
+    ] == [
         WORD,
         "No file holds the word worse.",
         "No file holds the word mine.",

@@ -20,7 +20,7 @@ from tracker.models import Bug, Move, Project, Requirement, RequirementVersion
 from tracker.services.actors import By
 
 TEXT_LIMIT = 64 * 1024  # bytes of UTF-8: entries, comments, goals
-REQUIREMENT_LIMIT = 1024 * 1024
+REQUIREMENT_LIMIT = 2 * 1024 * 1024
 TITLE_LIMIT = 10_000
 
 
