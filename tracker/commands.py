@@ -187,3 +187,21 @@ def log_traceback() -> None:
     finally:
         log.removeHandler(handler)
         handler.close()
+
+
+def pair(text: str, form: str) -> tuple[str, str]:
+    """The two sides of "name=value". form: how it reads, for the refusal."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise Invalid(f"{text!r} does not read {form}.")
+    return name, value
+
+
+def number_or_none(text: str) -> float | None:
+    """A limit or budget as it is typed; "none" is None."""
+    if text == "none":
+        return None
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise Invalid(f"{text!r} is no number; a limit is one, or none.") from None

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from loops import exports, forks, replays, services
 from loops.replays import Difference, Said
-from tracker.commands import Answer, Options
-from tracker.errors import Invalid
+from tracker.commands import Answer, Options, number_or_none, pair
 from tracker.pages.words import plural
 from tracker.services import By
 
@@ -32,13 +31,13 @@ class SessionVerbs:
 
     def fork(self, options: Options) -> Answer:
         parent = services.get_session(options["id"])
-        limits = dict(_pair(text, "LIMIT=N") for text in options["limit"])
-        agents = dict(_pair(text, "ROLE=NAME") for text in options["agent"])
+        limits = dict(pair(text, "LIMIT=N") for text in options["limit"])
+        agents = dict(pair(text, "ROLE=NAME") for text in options["agent"])
         new = forks.fork(
             parent,
             options["at"],
             self.by,
-            limits={name: _number(text) for name, text in limits.items()},
+            limits={name: number_or_none(text) for name, text in limits.items()},
             agents={role: services.agent_config(name) for role, name in agents.items()},
         )
         told = forks.differences(parent, forks.point_of(parent, options["at"]))
@@ -92,19 +91,3 @@ def _difference(one: Difference) -> str:
 def _words(said: Said) -> str:
     outcome = f" -> {said.outcome}" if said.outcome else ""
     return f"{said.what} ({said.rule}){outcome}"
-
-
-def _pair(text: str, form: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise Invalid(f"{text!r} does not read {form}.")
-    return name, value
-
-
-def _number(text: str) -> float | None:
-    if text == "none":
-        return None
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError:
-        raise Invalid(f"{text!r} is no number; a limit is one, or none.") from None

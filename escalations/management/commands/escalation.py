@@ -11,7 +11,7 @@ from escalations import records, services
 from escalations.models import Escalation, Status
 from escalations.services import Word
 from loops.engine.values import Choice, LimitName
-from tracker.commands import Answer, Options, PersonCommand, read_text
+from tracker.commands import Answer, Options, PersonCommand, number_or_none, pair, read_text
 from tracker.errors import Invalid
 
 # What the example of a grant says, in the limit's own units.
@@ -159,28 +159,15 @@ def _word(options: Options) -> Word:
     if options["deny"] is not None:
         return Word(choice=Choice.DENY, text=options["deny"])
     if options["change"]:
-        limits = {name: _limit(amount) for name, amount in map(_setting, options["limit"])}
-        agents = dict(map(_setting, options["agent"]))
+        limits = {
+            name: number_or_none(amount)
+            for name, amount in (pair(text, "LIMIT=N") for text in options["limit"])
+        }
+        agents = dict(pair(text, "ROLE=NAME") for text in options["agent"])
         return Word(choice=Choice.CHANGE, agents=agents, limits=limits, text=options["note"])
     plain = {"allow": Choice.ALLOW, "retry": Choice.RETRY, "stop": Choice.STOP}
     chosen = next(choice for name, choice in plain.items() if options[name])
     return Word(choice=chosen, text=options["note"])
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise Invalid(f"{text!r} does not read NAME=VALUE.")
-    return name, value
-
-
-def _limit(amount: str) -> float | None:
-    if amount == "none":
-        return None
-    try:
-        return float(amount) if "." in amount else int(amount)
-    except ValueError:
-        raise Invalid(f"{amount!r} is no number; a limit is one, or none.") from None
 
 
 def _edits(paths: list[str], files: list[str]) -> dict[str, str]:

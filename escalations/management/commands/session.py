@@ -16,7 +16,7 @@ from loops.engine.values import Pattern
 from loops.management.session_verbs import SessionVerbs
 from loops.models import Delivery, Session
 from tracker import services as tracker
-from tracker.commands import Answer, Options, PersonCommand, read_text
+from tracker.commands import Answer, Options, PersonCommand, number_or_none, pair, read_text
 from tracker.errors import Conflict, Invalid
 from tracker.scope import Scope
 
@@ -195,19 +195,20 @@ def _config(options: Options) -> dict[str, Any]:
             raise Invalid(f"{options['config']} is no JSON: {fault}.") from None
         if not isinstance(config, dict):
             raise Invalid(f"{options['config']} holds no JSON object.")
-    agents = dict(_pair(text, "ROLE=NAME") for text in options["agent"])
+    agents = dict(pair(text, "ROLE=NAME") for text in options["agent"])
     limits = {
-        name: _number(amount) for name, amount in (_pair(x, "LIMIT=N") for x in options["limit"])
+        name: number_or_none(amount)
+        for name, amount in (pair(x, "LIMIT=N") for x in options["limit"])
     }
     named = {role: services.agent_config(name) for role, name in agents.items()}
-    budgets = dict(_pair(text, "BUDGET=N") for text in options["budget"])
-    config |= {name: _number(amount) for name, amount in budgets.items()}
+    budgets = dict(pair(text, "BUDGET=N") for text in options["budget"])
+    config |= {name: number_or_none(amount) for name, amount in budgets.items()}
     if options["pattern"]:
         config["pattern"] = options["pattern"]
     if options["gate"]:
         config["gates"] = options["gate"]
     if options["pool"]:
-        pool = (_pair(text, "WORKER=NAME") for text in options["pool"])
+        pool = (pair(text, "WORKER=NAME") for text in options["pool"])
         config["pool"] = [{"name": w, "agent": services.agent_config(name)} for w, name in pool]
     if options["verifier"]:
         config["verifiers"] = list(map(_verifier, options["verifier"]))
@@ -218,7 +219,7 @@ def _config(options: Options) -> dict[str, Any]:
 
 
 def _verifier(text: str) -> dict[str, Any]:
-    name, agent = _pair(text, "VERIFIER=NAME[,WORD]")
+    name, agent = pair(text, "VERIFIER=NAME[,WORD]")
     agent, *words = agent.split(",")
     for word in words:
         if word not in ("required", "advising", "reserve", "mechanical"):
@@ -232,19 +233,3 @@ def _verifier(text: str) -> dict[str, Any]:
         "policy": policies[-1] if policies else "required",
         "mechanical": "mechanical" in words,
     }
-
-
-def _pair(text: str, form: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise Invalid(f"{text!r} does not read {form}.")
-    return name, value
-
-
-def _number(text: str) -> float | None:
-    if text == "none":
-        return None
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError:
-        raise Invalid(f"{text!r} is no number; a limit is one, or none.") from None
