@@ -31,7 +31,11 @@ def judged(state: FeedbackState) -> FeedbackState:
             return accepted(state)
         case Verdict.UNCERTAIN:
             kind = Kind.VERIFIER_CONFLICT if combined.is_conflict else Kind.UNCERTAIN
-            text = "The verifiers contradict each other." if combined.is_conflict else "Uncertain."
+            text = (
+                "The verifiers contradict each other."
+                if combined.is_conflict
+                else "No verifier is sure of it."
+            )
             return uncertain(state, Rule.ASK_UNCERTAIN, text, kind)
         case Verdict.FAIL:
             return _failed(state, combined.report)
