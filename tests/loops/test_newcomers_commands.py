@@ -175,5 +175,5 @@ def test_texts_have_limits_that_a_sentence_names(project, me):
         with pytest.raises(Invalid, match=r"has 66 KiB; at most 64 KiB are kept"):
             file()
     tracker.edit_requirement(project, "R-1", text=long, by=me)
-    with pytest.raises(Invalid, match=r"The text of the requirement has .* MiB; at most 1 MiB"):
-        tracker.edit_requirement(project, "R-1", text="é" * (600 * kib), by=me)
+    with pytest.raises(Invalid, match=r"The text of the requirement has .* MiB; at most 2 MiB"):
+        tracker.edit_requirement(project, "R-1", text="é" * (1200 * kib), by=me)
