@@ -16,6 +16,7 @@ from loops import runner, services
 from loops.agents.base import Reply
 from loops.engine.values import Choice, Fault, Role
 from loops.models import Session
+from loops.workspaces import Unusable
 from tests.loops import behaviours as b
 from tests.loops import verified as v
 from tests.loops.world import MemoryWorkspace, World
@@ -141,6 +142,13 @@ def single_edited_mid_run(s: Stage):
     s.play({**b.HONEST, Role.REVIEWER: edit_once}, {"a.txt": "bad"})
 
 
+def single_failed(s: Stage):
+    def lose_the_clone(tools):
+        raise Unusable("The session's clone is gone.")
+
+    s.play({**b.HONEST, Role.REVIEWER: lose_the_clone}, {"a.txt": "bad"})
+
+
 def maker_done(s: Stage):
     s.play(v.MAKERS, BAD, **v.maker_config())
 
@@ -222,6 +230,7 @@ STORIES: dict[str, Callable[[Stage], None]] = {
         single_disputed_approved,
         single_gate_allowed,
         single_edited_mid_run,
+        single_failed,
         maker_done,
         maker_ceiling_granted,
         maker_ceiling_exhausted,

@@ -15,12 +15,12 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 FOLDER = Path(__file__).resolve().parent.parent / "histories"
 
 
-def told(stage, session):
+def told(asked, session):
     rows = Iteration.objects.filter(session=session).order_by("number")
     log = LogEntry.objects.filter(session=session).order_by("seq")
     return {
         "pattern": session.pattern,
-        "asked": stage.asked,
+        "asked": asked,
         "end_reason": session.end_reason,
         "iterations": [
             {"number": r.number, "role": r.role, "agent": r.agent, "rule": r.rule,
@@ -35,7 +35,11 @@ def told(stage, session):
 def test_the_story_comes_to_the_same_end(name, project, me, new_session):
     stage = Stage(project, me, new_session)
     STORIES[name](stage)
-    now = told(stage, Session.objects.get())
+    compare(name, told(stage.asked, Session.objects.get()))
+
+
+def compare(name, now):
+    """With what was recorded once; the iterations' numbers and rules, the questions, the end."""
     file = FOLDER / f"{name}.json"
     if os.environ.get("LOOPWATCH_RECORD"):
         file.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")

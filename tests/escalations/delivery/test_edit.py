@@ -18,6 +18,7 @@ from loops.engine.values import Choice
 from loops.models import LogEntry, Session
 from tests.escalations.delivery.conftest import ODD
 from tests.escalations.test_session_page import text_of
+from tests.loops import test_histories as histories
 from tests.loops.workspace_kit import git
 from tracker.errors import Conflict, Invalid
 
@@ -27,6 +28,12 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 def edit(escalation, me, files, **word):
     given = {"evidence": escalation.evidence, "edits": files} | word
     return escalations.decide(escalation, Word(choice=Choice.EDIT, **given), me)
+
+
+def test_an_edited_end_is_recorded_and_replays(asked, me):
+    edit(asked, me, {"a.txt": "person\n"}, text="Say it better")
+    session = Session.objects.get(pk=asked.session_id)
+    histories.compare("single_human_edited", histories.told([asked.kind], session))
 
 
 def show(session, name):
