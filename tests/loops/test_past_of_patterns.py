@@ -36,7 +36,7 @@ def kept(project, file):
     }  # fmt: skip
     text, _ = PromptText.objects.get_or_create(digest="x", text="x")
     for row in told["iterations"]:
-        after = revs[row["number"]]
+        after = revs.get(row["number"], {"rev": "", "head": ""})  # what failed has no entry
         Iteration.objects.create(
             session=session, number=row["number"], role=row["role"], agent=row["agent"],
             rule=row["rule"], outcome=row["outcome"], claimed_at_seq=row["claimed_at"], fence=1,
@@ -51,8 +51,13 @@ def test_a_recorded_session_replays_and_shows_its_state_at_every_iteration(proje
     session = kept(project, file)
     found = replays.replay(session)
     assert found.differences == []
-    assert found.iterations == session.iteration_count
-    for number in range(1, session.iteration_count + 1):
+    recorded = session.own_log.filter(kind="recorded").count()
+    assert found.iterations == recorded
+    assert recorded == session.iteration_count or session.end_reason == "failed"
+    for number in range(recorded + 1, session.iteration_count + 1):
+        page = history_page(session, at=number, before=None, may_fork=True)
+        assert "left no entry in the log" in page.fault
+    for number in range(1, recorded + 1):
         page = history_page(session, at=number, before=None, may_fork=True)
         assert page.fault == ""
         assert page.state is not None
