@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
-from tests.browser.render import pages
-from tests.browser.stage import browser, open_page
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+django.setup()  # before the story, which is made of the product's own page values
+
+from tests.browser.render import pages  # noqa: E402
+from tests.browser.stage import browser, open_page  # noqa: E402
 
 LOOKS = (("light", 1440, 900), ("dark", 1440, 900), ("light", 390, 844))
 
