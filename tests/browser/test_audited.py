@@ -10,12 +10,14 @@ from tests.browser.test_whole_path import PAGES as PATHS
 
 # Parts of pages, plain data, and what is only ever sent to.
 NO_PAGES = {
-    "decide", "demo", "engine_age", "file", "health", "index_part", "iteration_part", "logout",
-    "patch", "pause", "preview_session", "pull_request", "push", "question_queue_part",
-    "queue_part", "raw_output", "resume", "session_part", "start", "step", "stop",
+    "decide", "delete_template", "demo", "engine_age", "export", "file", "fork_before", "health",
+    "index_part", "iteration_part", "logout", "move", "patch", "pause", "preview_session",
+    "pull_request", "push", "question_queue_part", "queue_part", "raw_output", "resume",
+    "save_template", "session_part", "start", "step", "stop",
 }  # fmt: skip
 TOLD = {"login", "login-used", "403", "404", "409", "500", "session-stop", "edit"}  # by the story
-STORY = {"login_link", "edit"}  # "login", "login-used" and "edit" there
+# "login", "login-used" and pages by their own names there; the dry run in test_three_patterns.
+STORY = {"login_link", "edit", "compare", "history", "replay", "fork", "dry_run"}
 
 
 def test_every_address_is_audited_in_a_browser_or_is_no_page():

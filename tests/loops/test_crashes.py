@@ -16,7 +16,7 @@ from tests.loops.upping import Installation, Up
 
 pytestmark = pytest.mark.once
 LEASE = 3
-LOCK = ".git/agents.lock"
+LOCK = ".git/one-agent"  # not *.lock: the engine clears those away as a dead git's
 SLACK = 10  # seconds that a loaded machine may take for starting processes
 POINTS = (
     "taken", "opened", "before boundary", "in boundary", "after boundary", "claimed",
