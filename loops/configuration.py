@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from loops.engine.bounds import check_config
 from loops.engine.contracts import Verifier
-from loops.engine.values import Config, DoneMode, Limits, Pattern, Policy, Role
+from loops.engine.values import ROLES, Config, DoneMode, Limits, Pattern, Policy, Role
 from tracker.errors import Invalid
 
 MONTH = 31 * 24 * 3600
@@ -219,6 +219,20 @@ def _refuse_roles(config: SessionConfig) -> None:
             raise Invalid(f"The {WORDS[pattern]} has no one {role}; leave it out.")
     if pattern is Pattern.SINGLE_THREAD and (config.pool or config.verifiers):
         raise Invalid(f"The {WORDS[pattern]} has neither a pool of workers nor verifiers.")
+    for role in config.gates:
+        if role not in ROLES[pattern]:
+            known = ", ".join(ROLES[pattern])
+            raise Invalid(f"The {WORDS[pattern]} has no {role} to ask before; it has {known}.")
+    _refuse_names(config)
+
+
+def _refuse_names(config: SessionConfig) -> None:
+    """Decisions and forms name an agent by its role, its place in the pool, or as a verifier."""
+    taken: set[str] = set(config.agents)
+    for member in (*config.pool, *config.verifiers):
+        if member.name in taken:
+            raise Invalid(f"Two agents of the session are called {member.name!r}; rename one.")
+        taken.add(member.name)
 
 
 def _checked(kind: type[Model], raw: dict[str, Any], what: str) -> Model:

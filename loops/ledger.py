@@ -47,21 +47,25 @@ def are_priced(config: SessionConfig) -> bool:
     return Price.objects.filter(model__in=models).count() == len(models)
 
 
-def cost_of(used: Used) -> Decimal | None:
-    """Dollars; None where the model has no price."""
-    price = Price.objects.filter(model=used.model).first()
+def priced(used: Iterable[Used]) -> tuple[Used, ...]:
+    """The calls with what they cost at today's prices, read once: the log's sum and the ledger's
+    rows are of the same moment."""
+    calls = tuple(used)
+    prices = Price.objects.in_bulk({one.model for one in calls}, field_name="model")
+    return tuple(replace(one, money=_cost(one, prices.get(one.model))) for one in calls)
+
+
+def _cost(used: Used, price: Price | None) -> Decimal | None:
     if price is None:
         return None
     fresh = (used.input - used.cached) * price.input
     return (fresh + used.cached * price.cached + used.output * price.output) / MILLION
 
 
-def added_to(reply: Reply, used: Iterable[Used]) -> Reply:
-    """The reply with what its calls used; one unpriced call makes its money unknown."""
-    calls = list(used)
-    if not calls:
-        return reply
-    costs = [cost_of(one) for one in calls]
+def added_to(reply: Reply, calls: tuple[Used, ...]) -> Reply:
+    """The reply with what its calls (at least one) used; one unpriced call makes its money
+    unknown."""
+    costs = [one.money for one in calls]
     money = None if None in costs else float(sum(cost for cost in costs if cost is not None))
     return replace(reply, tokens=sum(one.input + one.output for one in calls), money=money)
 
@@ -79,7 +83,7 @@ def keep(iteration: InFlight, used: Iterable[Used], at: datetime) -> None:
             input=one.input,
             cached=one.cached,
             output=one.output,
-            money=cost_of(one),
+            money=one.money,
             at=at,
         )
         for number, one in enumerate(used, 1)

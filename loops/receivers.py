@@ -12,7 +12,7 @@ from django.dispatch import receiver
 
 from loops import journal, landing, live, moment
 from loops.engine import controllers
-from loops.engine.values import HumanEvent, Kind, State
+from loops.engine.values import REQUIREMENT_EDITED, HumanEvent, Kind, State
 from loops.models import Iteration, Session
 from loops.questions import Question, artefact
 from loops.sight import scope_of
@@ -55,7 +55,7 @@ def hear_requirement(project: Project, requirement: Requirement, **_: Any) -> No
             session_ref=session.ref,
         )
         if inside:
-            _append(session, HumanEvent(0, "requirement edited", requirement.key))
+            _append(session, HumanEvent(0, REQUIREMENT_EDITED, requirement.key))
 
 
 def _say(project: Project) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from loops.engine.values import Pattern
+from loops.engine.values import ROLES, Pattern
 from loops.forms import number, one_of
 from loops.pages.states import PATTERN_WORDS
 from loops.session_rows import VerifierRow, WorkerRow, rows_of
@@ -34,11 +34,6 @@ ROWS = {
     Pattern.SINGLE_THREAD: (),
     Pattern.MAKER_VERIFIER: ("verifiers",),
     Pattern.FEEDBACK: ("pool", "verifiers"),
-}
-ROLES = {
-    Pattern.SINGLE_THREAD: ("worker", "reviewer", "coach"),
-    Pattern.MAKER_VERIFIER: ("maker", "verifier"),
-    Pattern.FEEDBACK: ("thinker", "worker", "verifier"),
 }
 COMMON = (
     "pattern", "gates", "iterations", "hours", "no_progress", "tokens", "money", "no_tokens",

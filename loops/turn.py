@@ -43,7 +43,9 @@ def take(
         criteria=criteria,
     )
     reply, collected = _call(work, store, equipment, sight, lease)
-    reply = ledger.added_to(reply, collected.used)
+    if collected.used:
+        collected = replace(collected, used=ledger.priced(collected.used))
+        reply = ledger.added_to(reply, collected.used)
     if lease.stopping:  # a call that a person's stop cut off is no fault of the agent
         reply = replace(reply, fault=Fault.WORKER_LOST, detail="Cut off by stop.", exit_code=None)
     return reply, collected

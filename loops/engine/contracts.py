@@ -27,7 +27,7 @@ class Criterion:
 def criteria_hash(criteria: Iterable[Criterion]) -> str:
     """Sha256, as hex, of a version of the criteria: its keys, words and traces, in order."""
     rows = [[one.key, one.words, one.traces] for one in criteria]
-    return sha256(json.dumps(rows, ensure_ascii=True).encode()).hexdigest()
+    return sha256(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

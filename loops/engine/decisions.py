@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields, replace
 
+from loops.engine.bounds import worst_case
 from loops.engine.rules import Rule
 from loops.engine.run_state import NOTES_KEPT, USED, Granted, Note, RunState, limit_of
 from loops.engine.values import (
@@ -12,6 +13,7 @@ from loops.engine.values import (
     Choice,
     Decided,
     EndReason,
+    Entry,
     Finish,
     Kind,
     LimitName,
@@ -43,6 +45,19 @@ _LIMIT_WORDS = {
     LimitName.TOKENS: "tokens",
     LimitName.MONEY: "of the money",
 }
+
+
+def in_order(state: RunState, entry: Entry) -> None:
+    """Raise ValueError if the entry does not come after the last one folded."""
+    if entry.seq <= state.seq:
+        raise ValueError(
+            f"Log entry {entry.seq} comes after entry {state.seq}: the log is damaged."
+        )
+
+
+def left_of_iterations(state: RunState) -> int:
+    """What the limit of iterations leaves: it bounds every pattern, whatever agents do."""
+    return worst_case(limit_of(state, LimitName.ITERATIONS) or 0, state.iterations)
 
 
 def end_by(state: RunState, decided: Decided) -> Finish | None:

@@ -18,18 +18,24 @@ from __future__ import annotations
 from typing import assert_never
 
 from loops.engine import feedback_asking
-from loops.engine.bounds import worst_case
-from loops.engine.decisions import due, grants_kept, is_ended_by_person
+from loops.engine.decisions import (
+    due,
+    grants_kept,
+    in_order,
+    is_ended_by_person,
+    left_of_iterations,
+)
 from loops.engine.feedback_effects import attempted, first_step, interrupted, planned, refitted
 from loops.engine.feedback_effects import reported as judged_by
 from loops.engine.feedback_ends import PROVED, attempts_at_most, why_not_done
 from loops.engine.feedback_outcomes import classify, explain
-from loops.engine.feedback_plans import criteria_hash, is_out_of_date
+from loops.engine.feedback_plans import is_out_of_date
 from loops.engine.feedback_rules import Rule
 from loops.engine.feedback_state import FeedbackState
 from loops.engine.feedback_verdict import accepted
-from loops.engine.run_state import Step, counted, limit_of, limits_now
+from loops.engine.run_state import Step, counted, limits_now
 from loops.engine.values import (
+    REQUIREMENT_EDITED,
     Config,
     Configured,
     Decided,
@@ -37,7 +43,6 @@ from loops.engine.values import (
     Entry,
     Forked,
     HumanEvent,
-    LimitName,
     Opened,
     Outcome,
     Recorded,
@@ -50,7 +55,6 @@ __all__ = [
     "at_most",
     "attempts_at_most",
     "classify",
-    "criteria_hash",
     "direct",
     "explain",
     "initial",
@@ -60,8 +64,6 @@ __all__ = [
     "why_not_done",
 ]
 
-REQUIREMENT_EDITED = "requirement edited"
-
 
 def initial(config: Config) -> FeedbackState:
     """The state of an empty log: the thinker is due."""
@@ -70,10 +72,7 @@ def initial(config: Config) -> FeedbackState:
 
 def apply(state: FeedbackState, entry: Entry) -> FeedbackState:
     """The state after one more entry. Raises ValueError if it does not come after the last one."""
-    if entry.seq <= state.seq:
-        raise ValueError(
-            f"Log entry {entry.seq} comes after entry {state.seq}: the log is damaged."
-        )
+    in_order(state, entry)
     match entry:
         case Recorded():
             return _recorded(state, entry)
@@ -100,10 +99,7 @@ def direct(state: FeedbackState) -> Directive:
 
 def at_most(state: FeedbackState) -> int:
     """At most so many more iterations until an end or a question, whatever agents do."""
-    if not isinstance(direct(state), RunRole):
-        return 0
-    limit = limit_of(state, LimitName.ITERATIONS)
-    return worst_case(limit or 0, state.iterations)
+    return left_of_iterations(state) if isinstance(direct(state), RunRole) else 0
 
 
 def needs_script(state: FeedbackState, *, rev: str, head: str, spec: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -39,13 +37,6 @@ def criteria_of(
         replace(criterion, key=f"C-{number}") for number, criterion in enumerate(new + carried, 1)
     )
     return rekeyed, tuple(one.words for one in carried)
-
-
-def criteria_hash(criteria: tuple[Criterion, ...]) -> str:
-    """sha256, in hex, of what was frozen: keys, words and traces, in order."""
-    frozen = [[one.key, one.words, one.traces] for one in criteria]
-    text = json.dumps(frozen, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def is_out_of_date(state: FeedbackState) -> bool:

@@ -17,8 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from loops.engine.bounds import worst_case
-from loops.engine.decisions import due, grants_kept
+from loops.engine.decisions import due, grants_kept, in_order, left_of_iterations
 from loops.engine.faults import CONTEXT_FULLS_ASK, FAULTS_ASK, HOLDS_ASK
 from loops.engine.maker_asking import decide, question_due, shown_for
 from loops.engine.maker_effects import (
@@ -34,8 +33,9 @@ from loops.engine.maker_effects import (
 )
 from loops.engine.maker_rules import Rule
 from loops.engine.maker_state import MakerState, is_awaited, reserve, waiting
-from loops.engine.run_state import Step, counted, limit_of, limits_now
+from loops.engine.run_state import Step, counted, limits_now
 from loops.engine.values import (
+    REQUIREMENT_EDITED,
     AskHuman,
     Config,
     Configured,
@@ -45,7 +45,6 @@ from loops.engine.values import (
     Entry,
     Forked,
     HumanEvent,
-    LimitName,
     Opened,
     Outcome,
     Policy,
@@ -68,7 +67,6 @@ __all__ = [
     "why_not_done",
 ]
 
-EDITED = "requirement edited"
 # So often can one step be interrupted or held before a person is asked.
 _INTERRUPTIONS = FAULTS_ASK - 1 + HOLDS_ASK - 1 + CONTEXT_FULLS_ASK - 1
 
@@ -80,10 +78,7 @@ def initial(config: Config) -> MakerState:
 
 def apply(state: MakerState, entry: Entry) -> MakerState:
     """The state after one more entry. Raises ValueError if it does not come after the last one."""
-    if entry.seq <= state.seq:
-        raise ValueError(
-            f"Log entry {entry.seq} comes after entry {state.seq}: the log is damaged."
-        )
+    in_order(state, entry)
     match entry:
         case Recorded():
             return _recorded(state, entry)
@@ -122,8 +117,7 @@ def at_most(state: MakerState) -> int:
     turns = state.attempts_left * (1 + len(verifiers) - in_reserve + again)
     if state.is_verifying:
         turns += len(waiting(state)) + len(reserve(state))
-    limit = limit_of(state, LimitName.ITERATIONS)
-    return min(worst_case(limit or 0, state.iterations), turns * (1 + _INTERRUPTIONS))
+    return min(left_of_iterations(state), turns * (1 + _INTERRUPTIONS))
 
 
 def attempts_at_most(state: MakerState) -> int:
@@ -228,7 +222,7 @@ def _forked(state: MakerState, entry: Forked) -> MakerState:
 
 def _human_event(state: MakerState, entry: HumanEvent) -> MakerState:
     state = state.but(seq=entry.seq, human_seq=entry.seq, idle=0)
-    if entry.what != EDITED:
+    if entry.what != REQUIREMENT_EDITED:
         return state
     state = state.but(edited_seq=entry.seq)
     if state.end is not None and state.end.rule == Rule.PROVED:

@@ -20,13 +20,19 @@ from __future__ import annotations
 from typing import assert_never
 
 from loops.engine import asking, endings
-from loops.engine.bounds import Swing, swing_on, worst_case
-from loops.engine.decisions import due, grants_kept, is_ended_by_person
+from loops.engine.bounds import Swing, swing_on
+from loops.engine.decisions import (
+    due,
+    grants_kept,
+    in_order,
+    is_ended_by_person,
+    left_of_iterations,
+)
 from loops.engine.effects import coached, interrupted, notes_after, reviewed, worked
 from loops.engine.endings import needs_script, why_not_done
 from loops.engine.outcomes import classify, explain
 from loops.engine.rules import Rule
-from loops.engine.run_state import Step, counted, limit_of, limits_now
+from loops.engine.run_state import Step, counted, limits_now
 from loops.engine.thread_state import Judged, ThreadState
 from loops.engine.values import (
     Config,
@@ -38,7 +44,6 @@ from loops.engine.values import (
     Evidence,
     Forked,
     HumanEvent,
-    LimitName,
     Opened,
     Outcome,
     Recorded,
@@ -67,10 +72,7 @@ def initial(config: Config) -> ThreadState:
 
 def apply(state: ThreadState, entry: Entry) -> ThreadState:
     """The state after one more entry. Raises ValueError if it does not come after the last one."""
-    if entry.seq <= state.seq:
-        raise ValueError(
-            f"Log entry {entry.seq} comes after entry {state.seq}: the log is damaged."
-        )
+    in_order(state, entry)
     match entry:
         case Recorded():
             return _recorded(state, entry)
@@ -97,10 +99,7 @@ def direct(state: ThreadState) -> Directive:
 
 def at_most(state: ThreadState) -> int:
     """At most so many more iterations until an end or a question, whatever agents do."""
-    if not isinstance(direct(state), RunRole):
-        return 0
-    limit = limit_of(state, LimitName.ITERATIONS)
-    return worst_case(limit or 0, state.iterations)
+    return left_of_iterations(state) if isinstance(direct(state), RunRole) else 0
 
 
 # --- entries other than iterations ---------------------------------------------------------------

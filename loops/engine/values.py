@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loops.engine.contracts import Criterion, Plan, Report, Verifier
+from loops.engine.words import ROLES as ROLES
 from loops.engine.words import Action as Action
 from loops.engine.words import Choice as Choice
 from loops.engine.words import DoneMode as DoneMode
@@ -182,11 +183,14 @@ class Recorded:
     outcome: Outcome
 
 
+REQUIREMENT_EDITED = "requirement edited"
+
+
 @dataclass(frozen=True, slots=True)
 class HumanEvent:
     """A person changed what counts (RULES 4, "Human events"), in the session's scope.
 
-    what: "requirement edited", or the verb on the tracker entry `key`.
+    what: REQUIREMENT_EDITED, or the verb on the tracker entry `key`.
     """
 
     seq: int

@@ -23,6 +23,14 @@ class Pattern(StrEnum):
     MAKER_VERIFIER = "maker_verifier"
 
 
+# Who takes part in each.
+ROLES: dict[Pattern, tuple[Role, ...]] = {
+    Pattern.SINGLE_THREAD: (Role.WORKER, Role.REVIEWER, Role.COACH),
+    Pattern.MAKER_VERIFIER: (Role.MAKER, Role.VERIFIER),
+    Pattern.FEEDBACK: (Role.THINKER, Role.WORKER, Role.VERIFIER),
+}
+
+
 class Outcome(StrEnum):
     """How the engine classed one iteration; closed list of RULES 1."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from loops.engine.contracts import Criterion, Plan, Report
 from loops.engine.values import Role, Signal
@@ -51,12 +52,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Tokens of one call, as its agent reported them. input: cached ones included."""
+    """Tokens of one call, as its agent reported them. input: cached ones included. money: dollars,
+    once it is priced; None = its model has no price."""
 
     model: str
     input: int
     output: int
     cached: int = 0
+    money: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from loops.engine.values import Pattern
+from loops.engine.values import REQUIREMENT_EDITED, Pattern
 from loops.models import Iteration
 from loops.pages.session import SpecEdit, SpecEditsPart
 from loops.reading import links
@@ -20,7 +20,6 @@ _OUTDATES = (
     "An edit is read with the next iteration and makes the criteria out of date: an attempt that "
     "meets them then asks you."
 )
-_EDITED = "requirement edited"
 
 
 def edits_part(reading: Reading) -> SpecEditsPart:
@@ -34,9 +33,8 @@ def edits_part(reading: Reading) -> SpecEditsPart:
 
 def _requirements(reading: Reading) -> list[tuple[datetime, SpecEdit]]:
     """One edit per log entry; the version is the newest that was there when it was written."""
-    entries = reading.session.own_log.filter(kind="human_event", payload__what=_EDITED).order_by(
-        "-seq"
-    )[:MOST]
+    events = reading.session.own_log.filter(kind="human_event", payload__what=REQUIREMENT_EDITED)
+    entries = events.order_by("-seq")[:MOST]
     found = []
     for entry in entries:
         key = entry.payload["key"]

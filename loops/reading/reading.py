@@ -11,18 +11,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from loops.engine.contracts import Verifier
-from loops.engine.values import EndReason, Pattern, Policy, Role, State
+from loops.engine.values import ROLES, EndReason, Pattern, Policy, Role, State
 from loops.models import Iteration, Session, Transition
 from loops.reading.attempts import Attempt, Said, attempts_of
 from loops.sight import scope_of
 from loops.snapshots import Fold, LogUnusable
 from tracker.facts import Facts, facts
-
-_ROLES = {
-    Pattern.SINGLE_THREAD: (Role.WORKER, Role.REVIEWER, Role.COACH),
-    Pattern.FEEDBACK: (Role.THINKER, Role.WORKER, Role.VERIFIER),
-    Pattern.MAKER_VERIFIER: (Role.MAKER, Role.VERIFIER),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +117,9 @@ class Reading:
     def roles(self) -> tuple[Role, ...]:
         """The roles that this session has an agent for."""
         if self.pattern is not Pattern.SINGLE_THREAD:
-            return _ROLES[self.pattern]
+            return ROLES[self.pattern]
         named = self.session.config.get("agents", {})
-        return tuple(role for role in _ROLES[self.pattern] if role in named)
+        return tuple(role for role in ROLES[self.pattern] if role in named)
 
     @property
     def pool(self) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from loops import records
-from loops.engine.contracts import Criterion
+from loops.engine.contracts import Criterion, criteria_hash
 from loops.engine.feedback import is_out_of_date
 from loops.engine.feedback_state import FeedbackState
 from loops.engine.maker_state import MakerState
 from loops.engine.rule_texts import rule_text
-from loops.engine.values import EndReason, Outcome, Policy, Role, State
+from loops.engine.values import REQUIREMENT_EDITED, EndReason, Outcome, Policy, Role, State
 from loops.models import LogEntry
 from loops.pages.judging import Counter, CriterionLine, StandingPart
 from loops.pages.states import role_word, verdict_chip
@@ -19,7 +19,6 @@ from loops.reading import links
 from loops.reading.reading import Reading
 from tracker.pages.atoms import CheckLine, Chip, Link, met, unmet
 
-EDITED = "requirement edited"
 _PROVED = (EndReason.DONE, EndReason.NO_OP)
 _WAITS = Chip("off", "clock", "To come")
 _SILENT = Chip("off", "stall", "Not asked")
@@ -67,7 +66,8 @@ def attempts_left(reading: Reading, state: Any = None) -> int | None:
 
 def version(state: Any) -> str:
     number = state.plan_number if isinstance(state, FeedbackState) else state.criteria_version
-    return f"Criteria, version {number}" if number else ""
+    frozen = criteria_hash(state.criteria)[:7]
+    return f"Criteria, version {number}, {frozen}" if number else ""
 
 
 def criteria_lines(
@@ -95,7 +95,7 @@ def criteria_lines(
 def _edited(reading: Reading, since: int) -> frozenset[str]:
     """Keys of the requirements that were edited after log entry `since`."""
     events = LogEntry.objects.filter(
-        session=reading.session, kind="human_event", seq__gt=since, payload__what=EDITED
+        session=reading.session, kind="human_event", seq__gt=since, payload__what=REQUIREMENT_EDITED
     )
     return frozenset(events.values_list("payload__key", flat=True))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from loops.engine.values import Pattern, State
+from loops.engine.values import REQUIREMENT_EDITED, Pattern, State
 from loops.pages.axis import OpenBugs
 from loops.pages.timeline import HumanChange, Timeline, timeline
 from loops.reading import links
@@ -18,7 +18,7 @@ from tracker.scope import bugs_in
 MOST_LANES = 6
 _STANDS = (State.PAUSED, State.WAITING_HUMAN, State.ENDED)
 EVENTS = {
-    "requirement edited": "edited",
+    REQUIREMENT_EDITED: "edited",
     Verb.FILE.value: "filed",
     Verb.MERGE.value: "filed again",
     Verb.REWORD.value: "reworded",

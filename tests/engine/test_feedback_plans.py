@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from loops.engine.contracts import Criterion
-from loops.engine.feedback import criteria_hash, is_out_of_date
+from loops.engine.contracts import Criterion, criteria_hash
+from loops.engine.feedback import is_out_of_date
 from loops.engine.values import Role, Snapshot
 from tests.engine.feedback_log import BASE, FAIL, OK, REPLAN, RETRY, UNCERTAIN, Log, config
 

@@ -60,7 +60,7 @@ def test_each_call_is_a_row_with_its_price_and_the_sum_is_the_iteration_s(new_se
 def test_cached_input_has_its_own_price(prices):
     ledger.set_price("sonnet", input=Decimal(3), output=Decimal(15), cached=Decimal("0.3"), by="me")
     used = ledger.Used("sonnet", 1_000_000, 0, 1_000_000)
-    assert ledger.cost_of(used) == Decimal("0.3")
+    assert [one.money for one in ledger.priced([used])] == [Decimal("0.3")]
 
 
 def test_a_model_without_a_price_is_unpriced_and_never_free(new_session, prices):
