@@ -9,7 +9,7 @@ from typing import Any
 
 from django import forms
 
-from escalations.services import MOST_ATTEMPTS
+from escalations.word import MOST_ATTEMPTS
 from loops.engine.values import Choice, LimitName
 from tracker.forms import Inputs, lines
 

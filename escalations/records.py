@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from escalations import services
 from escalations.models import Escalation, Status
+from escalations.word import offered
 from loops.engine import questions as table
 from loops.engine.values import Kind, Pattern
 from loops.models import Session
@@ -25,7 +25,7 @@ def record(escalation: Escalation) -> dict[str, Any]:
         "question": escalation.question,
         "evidence": escalation.evidence or None,
         "version": escalation.version,
-        "decisions": [choice.value for choice in services.offered(escalation)],
+        "decisions": [choice.value for choice in offered(escalation)],
     }
 
 
@@ -36,7 +36,7 @@ def whole(escalation: Escalation) -> dict[str, Any]:
         "status": escalation.status,
         "subject": escalation.subject or None,
         "count": escalation.count,
-        "effects": {c.value: table.effect(kind, c, pattern) for c in services.offered(escalation)},
+        "effects": {c.value: table.effect(kind, c, pattern) for c in offered(escalation)},
         "decided": None
         if decision is None
         else {"choice": decision.choice, "text": decision.text, "by": str(decision.by)},

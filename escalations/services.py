@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -11,48 +9,19 @@ from django.db import transaction
 from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
+from escalations.word import Word, refuse_closed, refuse_unfit
 from loops import criteria, editing, journal, live, moment
 from loops import services as loops
-from loops.configuration import MONTH
-from loops.engine import questions as table
 from loops.engine.controllers import entry_to_json
-from loops.engine.values import Choice, Decided, Kind, LimitName, Pattern, Snapshot
+from loops.engine.values import Choice, Decided, Kind, Snapshot
 from loops.models import Session
 from loops.questions import Question
 from tracker import services as tracker
-from tracker.errors import Conflict, Invalid, NotFound
+from tracker.errors import Conflict, NotFound
 from tracker.services import By
 
-_NEEDS_WORDS = (Choice.ANSWER, Choice.REJECT, Choice.REPLAN, Choice.DENY)
-MOST_ATTEMPTS = 1000  # given by one rejection
-DISPOSITIONS = ("reopen", "dismiss", "task")
-_BOUND = (Choice.APPROVE, Choice.EDIT)  # they name the evidence that the person saw
-_SETTLED_AS = {"dismiss": "dismiss", "close": "dismiss", "turn": "task"}  # else it is open again
-_GRANTABLE = [name.value for name in LimitName] + ["repeats"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """What a person decides. evidence: the hash they saw (needed to approve). version: of the
-    evidence that they saw, None where no page showed one (command line). grants: limit -> amount
-    added. disposition: what becomes of the entry the question is about (answer).
-    requirement, document: the requirement to amend and its new text. attempts: more of them, with
-    a rejection. worker: who tries next (reassign). agents, limits: as in loops.reconfigure. edits:
-    new text of files, by path from the repository's root (edit)."""
-
-    choice: Choice
-    text: str = ""
-    evidence: str = ""
-    version: int | None = None
-    grants: Mapping[str, int] = field(default_factory=dict)
-    disposition: str = "reopen"
-    requirement: str = ""
-    document: str = ""
-    attempts: int = 0
-    worker: str = ""
-    agents: Mapping[str, str] = field(default_factory=dict)
-    limits: Mapping[str, float | None] = field(default_factory=dict)
-    edits: Mapping[str, str] = field(default_factory=dict)
+# What a person did in the tracker, as a disposition; else the entry is open again.
+_SETTLED_AS = {"dismiss": "dismiss", "close": "dismiss", "turn": "task"}
 
 
 def get_escalation(escalation_id: int) -> Escalation:
@@ -60,12 +29,6 @@ def get_escalation(escalation_id: int) -> Escalation:
     if found is None:
         raise NotFound(f"There is no escalation E-{escalation_id}.")
     return found
-
-
-def offered(escalation: Escalation) -> tuple[Choice, ...]:
-    """What a person may decide here (table of RULES 6)."""
-    kind, pattern = Kind(escalation.kind), Pattern(escalation.session.pattern)
-    return table.offered(kind, pattern, has_artefact=bool(escalation.evidence))
 
 
 def open_question(session: Session, question: Question, at: datetime) -> Escalation:
@@ -118,8 +81,8 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
     with transaction.atomic():
         project, session = journal.lock(escalation.session_id)
         locked = Escalation.objects.select_for_update().get(pk=escalation.pk)
-        _refuse_closed(locked)
-        _refuse_unfit(locked, word)
+        refuse_closed(locked)
+        refuse_unfit(locked, word)
         decision = _close(locked, word, by, edited)
         if word.choice is Choice.STOP:
             loops.stop(session, by)
@@ -137,8 +100,8 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
 def _edited(escalation: Escalation, word: Word, by: By) -> Snapshot:
     """The person's commit on top of the evidence that they saw."""
     fresh = get_escalation(escalation.pk)
-    _refuse_closed(fresh)
-    _refuse_unfit(fresh, word)
+    refuse_closed(fresh)
+    refuse_unfit(fresh, word)
     note = word.text.strip() or f"Edit before the approval of {fresh.session.ref}"
     message = f"{note}\n\nDecision on {fresh} of {fresh.session.ref}."
     return editing.edit(fresh.session, fresh.evidence, word.edits, message=message, by=by)
@@ -155,69 +118,6 @@ def settle(session: Session, subject: str, change: str, by: By) -> None:
         session=session, subject=subject, status=Status.OPEN.value
     ):
         _command(known, _close(known, word, by), word, by)
-
-
-def _refuse_closed(escalation: Escalation) -> None:
-    if escalation.status == Status.OPEN.value:
-        return
-    decision = Decision.objects.filter(escalation=escalation).select_related("by").first()
-    if decision is None:
-        raise Conflict(
-            f"{escalation} is void: S-{escalation.session_id} ended before it was decided."
-        )
-    raise Conflict(
-        f"{escalation} was already decided: {decision.choice} by {decision.by.name} at "
-        f"{decision.at:%Y-%m-%d %H:%M} UTC. Your decision was not taken."
-    )
-
-
-def _refuse_unfit(escalation: Escalation, word: Word) -> None:
-    if word.version is not None and word.version != escalation.version:
-        raise Conflict(
-            f"{escalation} now stands on evidence version {escalation.version}, "
-            f"not {word.version}; look at it, then decide."
-        )
-    choices = offered(escalation)
-    if word.choice not in choices:
-        names = ", ".join(choice.value for choice in choices)
-        raise Invalid(f"{escalation} does not take {word.choice.value}; it takes {names}.")
-    if word.choice in _BOUND and word.evidence != escalation.evidence:
-        raise Conflict(
-            f"{escalation} now stands on evidence {escalation.evidence}; look at it, then decide."
-        )
-    if word.choice is Choice.EDIT and not word.edits:
-        raise Invalid("Change a file, or approve the result as it is.")
-    if word.choice in _NEEDS_WORDS and not word.text.strip():
-        raise Invalid(f"{word.choice.value} needs words: the next step reads them.")
-    if word.choice is Choice.ANSWER and word.disposition not in DISPOSITIONS:
-        raise Invalid(f"The entry can be {', '.join(DISPOSITIONS)}; {word.disposition!r} is none.")
-    if word.choice is Choice.AMEND and not (word.requirement and word.document.strip()):
-        raise Invalid("To amend, name the requirement and give its new text.")
-    if word.choice is Choice.GRANT:
-        _refuse_grant(escalation, word)
-    if word.choice is Choice.REJECT and not 0 <= word.attempts <= MOST_ATTEMPTS:
-        raise Invalid(f"Give 0 to {MOST_ATTEMPTS} more attempts; 0 ends the session.")
-    if word.choice is Choice.REASSIGN and word.worker not in _pool(escalation):
-        raise Invalid(f"Name the worker to try next: {', '.join(_pool(escalation))}.")
-
-
-def _pool(escalation: Escalation) -> list[str]:
-    return [worker["name"] for worker in escalation.session.config.get("pool", ())]
-
-
-def _refuse_grant(escalation: Escalation, word: Word) -> None:
-    if escalation.kind == Kind.LIMIT.value and not word.grants:
-        raise Invalid(f"Say how much of the limit to grant, for example {escalation.limit}=20.")
-    for name, amount in word.grants.items():
-        if name not in _GRANTABLE:
-            raise Invalid(f"{name!r} is no limit; the limits are {', '.join(_GRANTABLE)}.")
-        most = MONTH if name == LimitName.WALL_SECONDS else 10_000
-        if name in (LimitName.TOKENS, LimitName.MONEY):
-            most = 10**12
-        if not 0 < amount <= most:
-            raise Invalid(
-                f"A grant is a positive number, at most {most:,}; {name}={amount} is not."
-            )
 
 
 def _close(escalation: Escalation, word: Word, by: By, edited: Snapshot | None = None) -> Decision:

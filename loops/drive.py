@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime, timedelta
-from hashlib import sha256
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from django.db import transaction
 
@@ -24,6 +23,7 @@ from loops import (
     uptake,
 )
 from loops.agents.base import Reply
+from loops.briefs import Briefs
 from loops.controls import Watched
 from loops.engine.lifecycle import Move
 from loops.engine.values import (
@@ -50,11 +50,6 @@ from loops.statements import Kept
 from loops.workspaces import Base, Boundary, Tree
 
 
-class Brief(NamedTuple):
-    text: str
-    digest: str
-
-
 class Drive:
     """One slice of work on one session. Holds the folded state between iterations, so that an
     iteration costs the same whatever the log's length."""
@@ -68,7 +63,7 @@ class Drive:
         self.fold = Fold.load(session)
         self.has_verifiers = session.pattern != Pattern.SINGLE_THREAD.value
         self.unjudged_at_claim: tuple[str, ...] = ()
-        self.briefs: dict[Role, Brief] = {}
+        self.briefs = Briefs()
 
     def run(self, iterations: int | None, until: float) -> bool:
         if Iteration.objects.filter(session=self.session, ended_at=None).exists():
@@ -236,7 +231,7 @@ class Drive:
         session.iteration_count += 1
         self.unjudged_at_claim = self.sight.unjudged(project)
         text = briefing.prompt(self.fold.state, session, directive, self.sight, project)
-        brief = self._keep_brief(directive.role, text)
+        brief = self.briefs.keep(directive.role, text)
         return statements.open_iteration(
             session,
             directive,
@@ -245,14 +240,6 @@ class Drive:
             prompt=brief.digest,
             at=at,
         )
-
-    def _keep_brief(self, role: Role, text: str) -> Brief:
-        """Roles take turns, and each often reads what it read last time."""
-        brief = self.briefs.get(role)
-        if brief is None or brief.text != text:
-            brief = self.briefs[role] = Brief(text, sha256(text.encode()).hexdigest())
-            statements.keep_prompt(brief.digest, text)
-        return brief
 
     def _wait(self, directive: RunRole, at: datetime) -> None:
         """Back-off or an agent's limit: the slot is free; the clock wakes the session then."""
@@ -269,7 +256,7 @@ class Drive:
         began = time.monotonic()
         reply, collected = turn.take(
             iteration,
-            self.briefs[iteration.role].text,
+            self.briefs.text(iteration.role),
             self.fold.criteria(),
             store,
             self.equipment,

@@ -9,19 +9,20 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 from loops import configuration, keeping, repair, secrets
-from loops.agents.base import Call, Control, Places, Reply
+from loops.agents.base import Call, Control, Reply
 from loops.agents.command import CommandAgent, Prompt
 from loops.agents.confine import confine
 from loops.done_script import DoneScript
 from loops.engine.values import DoneMode, Fault, Role
 from loops.equipment import Work
+from loops.folders import Folders, hidden_folders
 from loops.interface import Collected, Context, Interface, install
 from loops.leases import LeaseLost
 from loops.models import Session
@@ -31,48 +32,9 @@ from loops.workspaces import preflight as look_at
 from tracker import services as tracker
 from tracker.models import Project
 
-PACKAGES = Path(__file__).resolve().parent  # agents of our own run from here, wherever it lies
 LONGEST_SOCKET_PATH = 106  # bytes; the kernel's address structure holds no more
 LOCK_SECONDS = 3.0
 PREPARE_SECONDS = 1800.0
-
-
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """Where a session lives in the data folder."""
-
-    root: Path
-    store: Path
-
-    @classmethod
-    def of(cls, session: Session) -> Folders:
-        data = Path(settings.DATA)
-        return cls(
-            root=data / "sessions" / str(session.pk),
-            store=data / "projects" / str(session.project_id) / "store.git",
-        )
-
-    @property
-    def clone(self) -> Path:
-        return self.root / "clone"
-
-    def places(self, player: str, subpath: str, socket_dir: Path) -> Places:
-        return Places(
-            clone=self.clone,
-            workdir=self.clone / subpath,
-            home=self.root / "home" / player,
-            tmp=self.root / "tmp" / player,
-            socket_dir=socket_dir,
-            hidden=hidden_folders(),
-            readable=(self.root / "bin", PACKAGES),
-        )
-
-
-def hidden_folders() -> tuple[Path, ...]:
-    """What no agent may see: the data folder, and what other hosts reach of every project."""
-    shared = settings.STORE_URL
-    data = Path(settings.DATA)
-    return (data, Path(shared)) if os.path.isabs(shared) else (data,)
 
 
 def confine_here(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from escalations import services
 from escalations.forms import DecisionForm
 from escalations.models import Escalation
 from escalations.pages.queue import Option
 from escalations.reading import setup, words
 from escalations.reading.effects import growth
+from escalations.word import Word, offered
 from loops.engine import questions
 from loops.engine.values import Choice, Kind, LimitName, Pattern
 from loops.reading.reading import Reading
@@ -30,8 +30,7 @@ _UNSEEN = "The result cannot be shown here, so it cannot be approved."
 def options(escalation: Escalation, reading: Reading, *, is_shown: bool) -> tuple[Option, ...]:
     """is_shown: the page shows the evidence that an approval would be bound to."""
     return tuple(
-        _option(escalation, choice, reading, is_shown=is_shown)
-        for choice in services.offered(escalation)
+        _option(escalation, choice, reading, is_shown=is_shown) for choice in offered(escalation)
     )
 
 
@@ -107,9 +106,9 @@ def _document(facts: Facts, amend: str) -> str:
     return next((one.text for one in facts.requirements if one.key == amend), "")
 
 
-def word_of(cleaned: Mapping[str, Any]) -> services.Word:
+def word_of(cleaned: Mapping[str, Any]) -> Word:
     """From a valid form's values to the decision; amounts in the limit's own units."""
-    return services.Word(
+    return Word(
         choice=cleaned["choice"],
         text=cleaned["text"],
         evidence=cleaned["evidence"],

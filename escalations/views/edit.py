@@ -12,7 +12,7 @@ from escalations import services
 from escalations.models import Escalation, Status
 from escalations.reading import queue
 from escalations.reading.edit import Draft, draft_of, edit_form, edit_page
-from escalations.services import Word
+from escalations.word import Word, offered
 from loops.engine.values import Choice
 from tracker.access import Right, acting, guarded
 from tracker.errors import Conflict, Invalid
@@ -31,7 +31,7 @@ guard = guarded("escalation", services.get_escalation, project_of=project_of, re
 def edit(request: HttpRequest, escalation: Escalation) -> HttpResponse:
     if escalation.status != Status.OPEN.value and request.method != "POST":
         return redirect(f"{queue.HREF}{escalation.pk}/")
-    if Choice.EDIT not in services.offered(escalation):
+    if Choice.EDIT not in offered(escalation):
         raise Invalid(f"{escalation} has no result that could be edited.")
     if request.method != "POST":
         draft = draft_of(escalation, None, request.GET.get("file", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loops import deliveries, landing
 from loops.forms import PushForm
 from loops.models import Delivery, Session
-from loops.pages.session import Command, DeliverPart, DeliveryRow, PushStep
+from loops.pages.acting import Command, DeliverPart, DeliveryRow, PushStep
 from loops.reading import links
 from loops.reading.reading import Reading
 from loops.workspaces import Unusable

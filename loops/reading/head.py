@@ -11,7 +11,8 @@ from loops.engine.lifecycle import By, Move, moves
 from loops.engine.values import Pattern, State
 from loops.forms import MoveForm, StopForm
 from loops.models import Session
-from loops.pages.session import ActionsPart, Command, MoveStep, StatusPart, StopStep
+from loops.pages.acting import ActionsPart, Command, MoveStep, StopStep
+from loops.pages.session import StatusPart
 from loops.pages.states import PATTERN_NAMES, role_word, state_chip
 from loops.reading import links, whereabouts
 from loops.reading.reading import Reading

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from loops.engine.values import EndReason, Outcome, Role, State
 from loops.forms import PushForm, StopForm
+from loops.pages import acting
 from loops.pages import session as page
 from loops.pages.limits import LimitsPart, budget
 from loops.pages.output import (
@@ -168,15 +169,15 @@ def why() -> page.WhyNotDonePart:
     )  # fmt: skip
 
 
-def actions(*, open_stop: bool = False) -> page.ActionsPart:
-    return page.ActionsPart(
+def actions(*, open_stop: bool = False) -> acting.ActionsPart:
+    return acting.ActionsPart(
         links=(Act(text="File", href="/p/csvlane/tracker/?file=task", icon="plus"),),
         commands=(
-            page.Command(
+            acting.Command(
                 post=f"{BASE}pause/", word="Pause", icon="pause", more="after 58", key="p"
             ),
         ),
-        stop=page.StopStep(
+        stop=acting.StopStep(
             post=f"{BASE}stop/",
             question="Stop S-41 now?",
             sentence="Iteration 58 is cut off and its 2 changed files are kept on the branch. The agent and all "
@@ -283,37 +284,37 @@ def ended() -> page.SessionPage:
         shown,
         status=replace(status(), chip=state_chip(State.ENDED, end=EndReason.DONE), evidence="Ended 07:31", evidence_at=None),
         notice=page.NoticePart(tone="ok", icon="ok", text="Done, proved: two done signals and a clean review of tree 4be0d12.", more="The branch loopwatch/S-41 is in the project’s store. Nothing was pushed."),
-        actions=page.ActionsPart(links=(Act(text="New session from here", href="/sessions/new/?base=41", icon="plus"),)),
+        actions=acting.ActionsPart(links=(Act(text="New session from here", href="/sessions/new/?base=41", icon="plus"),)),
         why=replace(why(), streak=2, lead="It counts as done because:", lines=lines),
         iteration=done,
         deliver=delivery(),
     )  # fmt: skip
 
 
-def delivery() -> page.DeliverPart:
+def delivery() -> acting.DeliverPart:
     base, branch = f"{BASE}deliver/", "loopwatch/S-41"
     remotes = [
         ("origin", "origin, git@example.org:team/csvlane.git"),
         ("/srv/csvlane", "The repository itself, /srv/csvlane"),
     ]
-    return page.DeliverPart(
+    return acting.DeliverPart(
         branch=branch,
         commit="4be0d12c9a71",
         label="Proved.",
         command="gh pr create --head {branch} --base {base} --title {title} --fill",
-        push=page.PushStep(
+        push=acting.PushStep(
             post=f"{base}push/",
             question=f"Push {branch}?",
             sentence="A new branch appears there, and nothing else changes. It is never forced: if the remote refuses, its words are shown here.",
             form=PushForm(remotes=remotes),
             button=f"Push {branch}",
         ),
-        pull_request=page.Command(post=f"{base}pull-request/", word="Open a pull request", icon="branch"),
-        patch=page.Command(post=f"{base}patch/", word="Download the patch", icon="down"),
+        pull_request=acting.Command(post=f"{base}pull-request/", word="Open a pull request", icon="branch"),
+        patch=acting.Command(post=f"{base}patch/", word="Download the patch", icon="down"),
         rows=(
-            page.DeliveryRow(chip=Chip("ok", "ok", "Pushed"), text="origin git@example.org:team/csvlane.git", fact="you, 07:40", said="To git@example.org:team/csvlane.git\n * [new branch] 4be0d12c9a71 -> loopwatch/S-41"),
-            page.DeliveryRow(chip=Chip("bad", "fail", "Push failed"), text="origin git@example.org:team/csvlane.git", fact="you, 07:38", said="remote: Branches need a reviewer first.\n ! [remote rejected] loopwatch/S-41 (pre-receive hook declined)"),
-            page.DeliveryRow(chip=Chip("ok", "ok", "Patch"), text="csvlane-S-41.patch", fact="you, 07:33"),
+            acting.DeliveryRow(chip=Chip("ok", "ok", "Pushed"), text="origin git@example.org:team/csvlane.git", fact="you, 07:40", said="To git@example.org:team/csvlane.git\n * [new branch] 4be0d12c9a71 -> loopwatch/S-41"),
+            acting.DeliveryRow(chip=Chip("bad", "fail", "Push failed"), text="origin git@example.org:team/csvlane.git", fact="you, 07:38", said="remote: Branches need a reviewer first.\n ! [remote rejected] loopwatch/S-41 (pre-receive hook declined)"),
+            acting.DeliveryRow(chip=Chip("ok", "ok", "Patch"), text="csvlane-S-41.patch", fact="you, 07:33"),
         ),
     )  # fmt: skip
 

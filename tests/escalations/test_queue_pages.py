@@ -9,7 +9,7 @@ import pytest
 from escalations import services as escalations
 from escalations.models import Decision, Escalation
 from escalations.reading import question
-from escalations.services import Word
+from escalations.word import Word, offered
 from loops.engine.values import Choice, Role
 from loops.models import Session
 from loops.pages.output import DiffPart, diff_files
@@ -63,7 +63,7 @@ def test_the_queue_lists_what_waits_and_each_question_offers_its_decisions(opera
     assert "No progress" in page
     html = operator.get(f"/queue/{asked.pk}/").content.decode()
     radios = re.findall(r'type="radio" name="choice" value="(\w+)"', html)
-    assert radios == [choice.value for choice in escalations.offered(asked)]
+    assert radios == [choice.value for choice in offered(asked)]
     assert "idle iterations are counted anew" in html
     assert f'action="/queue/{asked.pk}/decide/"' in html
 

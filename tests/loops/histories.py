@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from escalations import services as escalations
 from escalations.models import Escalation
-from escalations.services import Word
+from escalations.word import Word
 from loops import runner, services
 from loops.agents.base import Reply
 from loops.engine.values import Choice, Fault, Role

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 
 from escalations import services as escalations
 from escalations.models import Escalation
-from escalations.services import Word
+from escalations.word import Word, offered
 from loops import points, recovery, runner, services, uptake
 from loops.engine.values import Choice, Role
 from loops.models import Answer, Iteration, LogEntry, Session, Transition
@@ -141,7 +141,7 @@ class Anything(RuleBasedStateMachine):
         question = Escalation.objects.filter(session=self.session, status="open").first()
         if question is None:
             return
-        choice = data.draw(st.sampled_from(escalations.offered(question)))
+        choice = data.draw(st.sampled_from(offered(question)))
         word = Word(
             choice=choice,
             text="as you say",
@@ -222,7 +222,7 @@ class Anything(RuleBasedStateMachine):
 
     def _answer_all(self):
         for question in Escalation.objects.filter(session=self.session, status="open"):
-            choices = escalations.offered(question)
+            choices = offered(question)
             order = [Choice.ANSWER, Choice.RETRY, Choice.GRANT, Choice.STOP]
             choice = next(c for c in order if c in choices)
             word = Word(

@@ -11,7 +11,7 @@ import pytest
 
 from escalations import services as escalations
 from escalations.models import Escalation
-from escalations.services import Word
+from escalations.word import Word
 from loops import moving, runner, stage
 from loops.engine.values import Choice
 from loops.models import Session

@@ -7,7 +7,7 @@ from django.db import IntegrityError
 
 from escalations import services as escalations
 from escalations.models import Escalation
-from escalations.services import Word
+from escalations.word import Word
 from loops import records, runner, services, uptake
 from loops.agents.base import Reply
 from loops.engine import controllers

@@ -9,7 +9,7 @@ import pytest
 
 from escalations import services as escalations
 from escalations.models import Escalation
-from escalations.services import Word
+from escalations.word import Word
 from loops import runner, services, stage
 from loops.agents import scripted
 from loops.engine.values import Choice

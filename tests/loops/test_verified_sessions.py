@@ -6,7 +6,7 @@ import pytest
 
 from escalations import services as escalations
 from escalations.models import Escalation
-from escalations.services import Word
+from escalations.word import Word
 from loops import runner
 from loops.engine.values import Choice, Role
 from loops.models import Iteration, Session

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from escalations import records, services
 from escalations.models import Escalation, Status
-from escalations.services import Word
+from escalations.word import DISPOSITIONS, Word
 from loops.engine.values import Choice, LimitName
 from tracker.commands import Answer, Options, PersonCommand, number_or_none, pair, read_text
 from tracker.errors import Invalid
@@ -118,7 +118,7 @@ def _commands(escalation: Escalation, choice: Choice) -> list[str]:
     options = {
         Choice.APPROVE: [f"--approve --evidence {escalation.evidence}"],
         Choice.REJECT: ['--reject "REASON"'],
-        Choice.ANSWER: [f'--answer "WORDS" --{name}' for name in services.DISPOSITIONS],
+        Choice.ANSWER: [f'--answer "WORDS" --{name}' for name in DISPOSITIONS],
         Choice.AMEND: ["--amend R-N --file NEW-TEXT.md"],
         Choice.GRANT: [f"--grant {name}={_AMOUNTS[name]}"],
         Choice.RETRY: ["--retry"],
@@ -143,7 +143,7 @@ def _word(options: Options) -> Word:
     if options["reject"] is not None:
         return Word(choice=Choice.REJECT, text=options["reject"], attempts=options["attempts"])
     if options["answer"] is not None:
-        chosen = [name for name in services.DISPOSITIONS if options[name]]
+        chosen = [name for name in DISPOSITIONS if options[name]]
         return Word(
             choice=Choice.ANSWER, text=options["answer"], disposition=(chosen or ["reopen"])[0]
         )

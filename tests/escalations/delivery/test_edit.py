@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from escalations import services as escalations
 from escalations.models import Decision, Escalation
-from escalations.services import Word
+from escalations.word import Word
 from loops import stage
 from loops.engine.values import Choice
 from loops.models import LogEntry, Session
