@@ -7,57 +7,23 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError
 
+from loops.agent_settings import MONTH, AgentConfig, Seconds, Strict
 from loops.engine.bounds import check_config
 from loops.engine.contracts import Verifier
 from loops.engine.values import ROLES, Config, DoneMode, Limits, Pattern, Policy, Role
 from tracker.errors import Invalid
 
-MONTH = 31 * 24 * 3600
-Seconds = Annotated[float, Field(gt=0, le=MONTH, allow_inf_nan=False)]
 Count = Annotated[int, Field(gt=0, le=10_000)]  # a bound that nobody reaches bounds nothing
 Budget = Annotated[int, Field(ge=0, le=1000)]
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 Name = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]
 RoleName = Literal["thinker", "worker", "verifier", "maker", "reviewer", "coach"]
 Model = TypeVar("Model", bound=BaseModel)
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OURS = ("PATH", "RUN_MARK")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class AgentConfig(_Strict):
-    """argv: a template ({workdir}, {prompt_file}, {session}, {iteration}, {role}). prompt: how it
-    is handed over. secret_env: environment name -> name of a stored secret. model: its name in the
-    price table, "" where none is known."""
-
-    adapter: Literal["command"] = "command"
-    model: Annotated[str, Field(max_length=100)] = ""
-    argv: list[str] = Field(min_length=1)
-    prompt: Literal["stdin", "file"] = "stdin"
-    env: dict[str, str] = {}
-    secret_env: dict[str, str] = {}
-    wall_seconds: Seconds = 1800
-    silence_seconds: Seconds = 600
-
-    @field_validator("env", "secret_env")
-    @classmethod
-    def _is_free(cls, variables: dict[str, str]) -> dict[str, str]:
-        for name, value in variables.items():
-            if not _VARIABLE.fullmatch(name):
-                raise ValueError(f"{name!r} is no name of an environment variable")
-            if name in _OURS or name.startswith("LOOPWATCH_"):
-                raise ValueError(f"{name} is set by Loopwatch; choose another name")
-            if "\0" in value:
-                raise ValueError(f"the value of {name} holds a NUL character")
-        return variables
-
-
-class LimitsConfig(_Strict):
+class LimitsConfig(Strict):
     """tokens and money must be said: a positive number, or null for none."""
 
     iterations: Count = 40
@@ -67,7 +33,7 @@ class LimitsConfig(_Strict):
     money: Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)] | None = None
 
 
-class MemberConfig(_Strict):
+class MemberConfig(Strict):
     """One worker of the pool. A list holds them, for their order decides (RULES 2)."""
 
     name: Name
@@ -82,7 +48,7 @@ class VerifierConfig(MemberConfig):
     mechanical: bool = False
 
 
-class SessionConfig(_Strict):
+class SessionConfig(Strict):
     """agents: by role, for roles that one agent plays; pool and verifiers: by name, in order."""
 
     pattern: Literal["single_thread", "thinker_worker_verifier", "maker_verifier"] = "single_thread"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from loops.agents.events import Usage
 from loops.engine.values import Fault, Role
 
 
@@ -74,7 +75,8 @@ class Call:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """How the call ended. survivors: command lines of processes that outlived the main one and
-    were killed. resets_in: seconds, for Fault.AGENT_LIMIT. detail: one sentence for people."""
+    were killed. resets_in: seconds, for Fault.AGENT_LIMIT. detail: one sentence for people. usages: what
+    the agent's own events said it used. conversation: what resumes it. version: of the CLI."""
 
     fault: Fault | None = None
     detail: str = ""
@@ -83,6 +85,9 @@ class Reply:
     resets_in: float | None = None
     tokens: int | None = None
     money: float | None = None
+    usages: tuple[Usage, ...] = ()
+    conversation: str = ""
+    version: str = ""
 
 
 class Control(Protocol):
