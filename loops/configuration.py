@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from loops.agent_settings import MONTH, AgentConfig, Seconds, Strict
+from loops.agent_settings import ENDPOINTS, MONTH, AgentConfig, Seconds, Strict
 from loops.engine.bounds import check_config
 from loops.engine.contracts import Verifier
 from loops.engine.values import ROLES, Config, DoneMode, Limits, Pattern, Policy, Role
@@ -185,11 +185,23 @@ def _refuse_roles(config: SessionConfig) -> None:
             raise Invalid(f"The {WORDS[pattern]} has no one {role}; leave it out.")
     if pattern is Pattern.SINGLE_THREAD and (config.pool or config.verifiers):
         raise Invalid(f"The {WORDS[pattern]} has neither a pool of workers nor verifiers.")
+    for role, agent in _everybody(config):
+        if agent.adapter in ENDPOINTS and role not in ("thinker", "verifier"):
+            raise Invalid(
+                f"The {role} needs an agent with tools; a model's endpoint can only be a thinker "
+                "or a verifier."
+            )
     for role in config.gates:
         if role not in ROLES[pattern]:
             known = ", ".join(ROLES[pattern])
             raise Invalid(f"The {WORDS[pattern]} has no {role} to ask before; it has {known}.")
     _refuse_names(config)
+
+
+def _everybody(config: SessionConfig) -> list[tuple[str, AgentConfig]]:
+    """(role, its agent), the pool as workers."""
+    pool = [("worker", one.agent) for one in config.pool]
+    return [*config.agents.items(), *pool, *(("verifier", one.agent) for one in config.verifiers)]
 
 
 def _refuse_names(config: SessionConfig) -> None:

@@ -186,6 +186,8 @@ class Drive:
         )
         if not in_time:
             raise LeaseLost
+        if done.reply.version:
+            statements.note_version(done.iteration, done.reply.version)
         if done.collected.used:
             ledger.keep(done.iteration, done.collected.used, at)
         self.session.stepping = False

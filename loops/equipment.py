@@ -16,7 +16,8 @@ from loops.workspaces import Base, Workspace
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """One iteration to perform. agent: which worker of the pool or which verifier; "" where the
-    role has one. reference: "S-3/7". criteria: those in force."""
+    role has one. reference: "S-3/7". criteria: those in force. repeats: the step was interrupted
+    just before, so a CLI may go on with its conversation."""
 
     role: Role
     agent: str = ""
@@ -24,6 +25,7 @@ class Work:
     reference: str
     prompt: str
     criteria: tuple[Criterion, ...] = ()
+    repeats: bool = False
 
 
 class Equipment(Protocol):

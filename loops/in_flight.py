@@ -14,6 +14,7 @@ class InFlight:
     """What its row holds of its claim. A model instance costs as much as a whole statement.
 
     goes_to: the tree to put into the clone before the agent may start; None once it stands there.
+    repeats: the same step was interrupted just before.
     """
 
     id: int
@@ -25,6 +26,7 @@ class InFlight:
     before: Stamp
     claimed_at: int
     goes_to: Snapshot | None = None
+    repeats: bool = False
 
     @classmethod
     def of(cls, row: Iteration) -> Self:

@@ -43,7 +43,10 @@ def set_price(
 def are_priced(config: SessionConfig) -> bool:
     """Every agent of the session names a model that has a price."""
     members = [member.agent for member in (*config.pool, *config.verifiers)]
-    models = {agent.model for agent in (*config.agents.values(), *members)}
+    agents = (*config.agents.values(), *members)
+    if any(agent.subscription for agent in agents):
+        return False
+    models = {agent.model for agent in agents}
     return Price.objects.filter(model__in=models).count() == len(models)
 
 
@@ -56,7 +59,7 @@ def priced(used: Iterable[Used]) -> tuple[Used, ...]:
 
 
 def _cost(used: Used, price: Price | None) -> Decimal | None:
-    if price is None:
+    if price is None or used.by_subscription:
         return None
     fresh = (used.input - used.cached) * price.input
     return (fresh + used.cached * price.cached + used.output * price.output) / MILLION
@@ -83,7 +86,10 @@ def keep(iteration: InFlight, used: Iterable[Used], at: datetime) -> None:
             input=one.input,
             cached=one.cached,
             output=one.output,
+            reasoning=one.reasoning,
             money=one.money,
+            reported=one.reported,
+            by_subscription=one.by_subscription,
             at=at,
         )
         for number, one in enumerate(used, 1)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
+from loops.engine.rules import Rule
 from loops.engine.values import RunRole, Snapshot, Stamp
 from loops.in_flight import InFlight, stamp_of
 from loops.models import Iteration, LogEntry, OutputPiece, PromptText, Session
@@ -26,6 +27,9 @@ _ITERATION = Iteration._meta.db_table
 _LOG = LogEntry._meta.db_table
 _PIECE = OutputPiece._meta.db_table
 _PROMPT = PromptText._meta.db_table
+
+# Rules under which a step comes again after it was interrupted.
+_REPEATS = (Rule.FAULT_AGAIN, Rule.HELD)
 
 _json = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -135,6 +139,7 @@ def open_iteration(
         before=before,
         claimed_at=claimed_at,
         goes_to=goes_to,
+        repeats=directive.rule in _REPEATS,
     )
 
 
@@ -148,6 +153,11 @@ def close_iteration(
         *(_time(at), outcome, rev, head, detail, iteration.id, iteration.fence),
     )
     return changed == 1
+
+
+def note_version(iteration: InFlight, version: str) -> None:
+    """Which version of a CLI ran."""
+    _change(f"UPDATE {_ITERATION} SET version = %s WHERE id = %s", version, iteration.id)
 
 
 def keep_prompt(digest: str, text: str) -> None:

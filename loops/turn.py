@@ -41,6 +41,7 @@ def take(
         reference=str(iteration),
         prompt=prompt,
         criteria=criteria,
+        repeats=iteration.repeats,
     )
     reply, collected = _call(work, store, equipment, sight, lease)
     if collected.used:

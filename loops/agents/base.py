@@ -55,7 +55,8 @@ class Call:
 
     env: what the agent gets besides the fixed minimum (PATH, HOME, TMPDIR, XDG_*, LANG, NO_COLOR,
     RUN_MARK, LOOPWATCH_SOCKET, LOOPWATCH_TOKEN). secrets: environment name -> value; also redacted
-    from output. wall_seconds and silence_seconds are limits of this call.
+    from output. withheld: further values that nothing may show (a lent sign-in). wall_seconds and
+    silence_seconds are limits of this call.
     """
 
     session: int
@@ -70,13 +71,18 @@ class Call:
     silence_seconds: float
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
+    withheld: tuple[str, ...] = ()
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        return (*self.secrets.values(), *self.withheld, self.token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """How the call ended. survivors: command lines of processes that outlived the main one and
-    were killed. resets_in: seconds, for Fault.AGENT_LIMIT. detail: one sentence for people. usages: what
-    the agent's own events said it used. conversation: what resumes it. version: of the CLI."""
+    were killed. resets_in: seconds, for Fault.AGENT_LIMIT. detail: one sentence for people. usages:
+    what the agent's own events said it used. conversation: what resumes it. version: of the CLI."""
 
     fault: Fault | None = None
     detail: str = ""

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -58,35 +58,26 @@ class CommandAgent:
         """Faults: CANNOT_START, WALL_CLOCK, SILENCE, CRASH (another exit code than 0, or a signal
         that is not ours), WORKER_LOST (control.must_stop(); the runner knows why)."""
         try:
-            with _prompt(call) as (descriptor, path):
+            with prompt_file(call) as (descriptor, path):
                 return self._run(call, control, descriptor, path)
         except (OSError, ValueError, Invalid) as error:
-            return Reply(fault=Fault.CANNOT_START, detail=_clean(call, _sentence(error)))
+            return Reply(fault=Fault.CANNOT_START, detail=clean(call, sentence_of(error)))
 
     def _run(self, call: Call, control: Control, descriptor: int, path: Path) -> Reply:
-        places = call.places
-        env = environment(call)
         argv = self._command(call, path)
-        program = _find(argv[0], places.workdir, env["PATH"])
+        env = environment(call)
         ending = run_tree(
-            Program(
-                argv=[str(program), *argv[1:]],
-                env=env,
-                cwd=places.workdir,
-                mark=call.mark,
-                wall_seconds=call.wall_seconds,
-                silence_seconds=call.silence_seconds,
-                mode=self.mode or confinement(),
+            program_of(
+                call,
+                [str(_find(argv[0], call.places.workdir, env["PATH"])), *argv[1:]],
+                env,
                 stdin=descriptor if self.prompt == Prompt.STDIN else subprocess.DEVNULL,
-                writable=[places.clone, places.home, places.tmp],
-                readable=[*places.readable, places.socket_dir],
-                hidden=places.hidden,
-                tmp=places.tmp,
+                mode=self.mode,
                 network=self.network,
             ),
             control,
         )
-        return _reply(call, ending)
+        return reply_of(call, ending)
 
     def _command(self, call: Call, prompt_file: Path) -> list[str]:
         values = {
@@ -128,8 +119,36 @@ def environment(call: Call) -> dict[str, str]:
     }
 
 
+def program_of(
+    call: Call,
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    stdin: int,
+    mode: Confinement | None = None,
+    network: bool = True,
+) -> Program:
+    """What an agent's process is to the tree that runs it. argv[0]: an absolute path."""
+    places = call.places
+    return Program(
+        argv=argv,
+        env=env,
+        cwd=places.workdir,
+        mark=call.mark,
+        wall_seconds=call.wall_seconds,
+        silence_seconds=call.silence_seconds,
+        mode=mode or confinement(),
+        stdin=stdin,
+        writable=[places.clone, places.home, places.tmp],
+        readable=[*places.readable, places.socket_dir],
+        hidden=places.hidden,
+        tmp=places.tmp,
+        network=network,
+    )
+
+
 @contextlib.contextmanager
-def _prompt(call: Call) -> Iterator[tuple[int, Path]]:
+def prompt_file(call: Call) -> Iterator[tuple[int, Path]]:
     """The prompt as an open file and by its path, under a name that no earlier call could plant."""
     for folder in (call.places.home, call.places.tmp):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -155,16 +174,17 @@ def _find(name: str, workdir: Path, path: str) -> Path:
     return Path(os.path.abspath(found))
 
 
-def _reply(call: Call, ending: Ending) -> Reply:
+def reply_of(call: Call, ending: Ending) -> Reply:
+    """As the end of its process alone tells it."""
     fault = _fault(ending)
     detail = _detail(call, ending) if fault else ""
     if not ending.gone:
         detail = f"{detail} Some of its processes could not be killed.".strip()
     return Reply(
         fault=fault,
-        detail=_clean(call, detail),
+        detail=clean(call, detail),
         exit_code=ending.exit_code,
-        survivors=tuple(_clean(call, line) for line in ending.survivors),
+        survivors=tuple(clean(call, line) for line in ending.survivors),
     )
 
 
@@ -205,11 +225,11 @@ def _last_line(tail: bytes) -> str:
     return "" if len(lines) == 1 and len(tail) == TAIL else lines[-1]
 
 
-def _clean(call: Call, text: str) -> str:
-    return redact(text, [*call.secrets.values(), call.token])
+def clean(call: Call, text: str) -> str:
+    return redact(text, call.confidential)
 
 
-def _sentence(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
     if isinstance(error, Invalid):
         return str(error)
     if isinstance(error, OSError):

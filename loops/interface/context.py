@@ -52,14 +52,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Tokens of one call, as its agent reported them. input: cached ones included. money: dollars,
-    once it is priced; None = its model has no price."""
+    """Tokens of one call, as its agent reported them. input: cached ones included; output:
+    reasoning included. money: dollars, once it is priced; None = its model has no price, or it
+    is paid by subscription. reported: dollars by the agent's own table, None = it names none."""
 
     model: str
     input: int
     output: int
     cached: int = 0
     money: Decimal | None = None
+    reasoning: int = 0
+    reported: Decimal | None = None
+    by_subscription: bool = False
 
 
 @dataclass(frozen=True, slots=True)

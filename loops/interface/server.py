@@ -15,6 +15,7 @@ import stat
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +87,12 @@ class Interface:
     def collected(self) -> Collected:
         """What the agent signalled; final once `close` returned."""
         return self._collector.collected()
+
+    def hand_in(self, argv: Sequence[str], text: str) -> str:
+        """A request of this process for an agent that has no tools; "" or the sentence of refusal.
+        Not beside requests of an agent: the collector is used by one thread at a time."""
+        answer = dispatch(self._context, self._collector, list(argv), text)
+        return "" if answer.code == 0 else answer.err.strip()
 
     def close(self) -> None:
         with self._one_closes:

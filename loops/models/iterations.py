@@ -23,7 +23,8 @@ class PromptText(models.Model):
 class Iteration(models.Model):
     """One turn of one role. In flight while ended_at is null; its evidence is the log entry.
 
-    agent: which worker of the pool or which verifier; "" where the role has one.
+    agent: which worker of the pool or which verifier; "" where the role has one. version: of the
+    CLI that ran, "" where that is unknown.
     """
 
     session = models.ForeignKey(
@@ -43,6 +44,7 @@ class Iteration(models.Model):
     rev = models.CharField(max_length=64, default="")
     head = models.CharField(max_length=64, default="")
     detail = models.TextField(default="")
+    version = models.CharField(max_length=40, default="", db_default="", blank=True)
     prompt = models.ForeignKey(
         PromptText, on_delete=models.PROTECT, related_name="+", db_index=False
     )
@@ -111,7 +113,8 @@ class OutputPiece(models.Model):
 class LedgerEntry(models.Model):
     """What one call used, priced as of then; append-only. input: tokens, cached ones included.
 
-    money: dollars, null = the model had no price. Numbers, not keys: it outlives what is archived.
+    output: reasoning included. money: dollars, null = the model had no price, or by_subscription.
+    reported: by the agent's own table. Numbers, not keys: it outlives what is archived.
     """
 
     session = models.ForeignKey(
@@ -125,7 +128,10 @@ class LedgerEntry(models.Model):
     input = models.PositiveBigIntegerField()
     cached = models.PositiveBigIntegerField(default=0)
     output = models.PositiveBigIntegerField()
+    reasoning = models.PositiveBigIntegerField(default=0)
     money = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    reported = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    by_subscription = models.BooleanField(default=False)
     at = models.DateTimeField()
 
     class Meta:

@@ -6,21 +6,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from loops.agents.cli.listen import Heard
-from loops.agents.events import Event
+from loops.agents.events import Event, Kind
 from loops.agents.failures import classify
-from loops.agents.program import Cause, Ending
+from loops.agents.program import Ending
 from loops.agents.resets import resets_in
 from loops.engine.values import Fault
 
 # What a CLI that cannot even begin prints without an event. Other words prove nothing there.
 _SAID_AT_START = (Fault.AUTH, Fault.AGENT_LIMIT, Fault.CONTEXT_FULL)
-LONGEST = 400  # characters of what the CLI said
 
 
-def judged(ending: Ending, heard: Heard, *, is_cut_off: bool) -> tuple[Fault | None, str, Event]:
-    """(fault, what it said of it, the event that told). None and "" for a call that went well.
-
-    Only for endings that are the CLI's own, or is_cut_off: we ended its retries."""
+def judged(ending: Ending, heard: Heard, *, is_cut_off: bool) -> tuple[Fault | None, Event]:
+    """(fault, the event that tells why). Only for endings that are the CLI's own, or is_cut_off: we
+    ended its retries."""
     if is_cut_off and heard.last_retry is not None:
         return _of(heard.last_retry)
     done, error = heard.done, heard.last_error
@@ -29,13 +27,13 @@ def judged(ending: Ending, heard: Heard, *, is_cut_off: bool) -> tuple[Fault | N
     if done is not None and not done.ok:
         return _of(done)
     if done is not None and ending.exit_code == 0:
-        return None, "", done
+        return None, done
     if heard.last_retry is not None:
         return _of(heard.last_retry)
-    words = "\n".join(heard.last_words)
-    fault = classify(0, words)
+    fault = classify(0, "\n".join(heard.last_words))
     last = heard.last_words[-1] if heard.last_words else ""
-    return (fault if fault in _SAID_AT_START else Fault.CRASH), last[:LONGEST], NOTHING
+    said = Event(kind=Kind.ERROR, text=last)
+    return (fault if fault in _SAID_AT_START else Fault.CRASH), said
 
 
 def reset(fault: Fault | None, told: Event, now: float) -> float | None:
@@ -49,9 +47,5 @@ def reset(fault: Fault | None, told: Event, now: float) -> float | None:
     return resets_in(told.text, datetime.fromtimestamp(now, UTC))
 
 
-def _of(event: Event) -> tuple[Fault, str, Event]:
-    return classify(event.status, event.text), event.text[:LONGEST], event
-
-
-def is_its_own(ending: Ending) -> bool:
-    return ending.cause is Cause.EXITED
+def _of(event: Event) -> tuple[Fault, Event]:
+    return classify(event.status, event.text), event

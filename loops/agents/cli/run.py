@@ -1,0 +1,141 @@
+"""Runs one call of a coding CLI: its files and environment, its process, how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loops.agents.base import Call, Control, Reply
+from loops.agents.cli import homes, outcome
+from loops.agents.cli.adapter import Adapter, Launch, Wish
+from loops.agents.cli.listen import Listener
+from loops.agents.cli.logins import Logins
+from loops.agents.command import (
+    clean,
+    environment,
+    program_of,
+    prompt_file,
+    reply_of,
+    sentence_of,
+)
+from loops.agents.confine import Confinement, confinement
+from loops.agents.process import DELIVERY_SECONDS, run_tree
+from loops.agents.program import Cause, Ending
+from loops.engine.values import Fault
+from tracker.errors import Invalid
+
+KEY = "LOOPWATCH_AGENT_KEY"
+"""Under which name a call holds the API key among its secrets; the CLI gets it under its own."""
+LONGEST_DETAIL = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliAgent:
+    """One coding CLI as it plays one role. See agent_settings.AgentConfig for what a person sets.
+
+    mcp: argv of the tracker's MCP server. resume: a conversation to go on with; where that fails
+    at once, the call is made anew without it. mode: None = what confinement() says.
+    """
+
+    adapter: Adapter
+    program: Path
+    version: str = ""
+    model: str = ""
+    base_url: str = ""
+    loads_instructions: bool = True
+    context: int = 128_000
+    extra: tuple[str, ...] = ()
+    mcp: tuple[str, ...] = ()
+    resume: str = ""
+    retry_seconds: float = 90.0
+    logins: Logins | None = None
+    mode: Confinement | None = None
+
+    def run(self, call: Call, control: Control) -> Reply:
+        """Faults as in the table of RULES 1, told apart by outcome.judged."""
+        try:
+            reply, listener = self._once(call, control, self.resume)
+            is_forgotten = reply.fault in (Fault.CRASH, Fault.API_ERROR)
+            if self.resume and is_forgotten and not listener.heard.has_begun:
+                reply, _ = self._once(call, control, "")
+            return reply
+        except (OSError, ValueError, Invalid) as error:
+            return Reply(fault=Fault.CANNOT_START, detail=clean(call, sentence_of(error)))
+
+    def _once(self, call: Call, control: Control, resume: str) -> tuple[Reply, Listener]:
+        listener = Listener(control, self.adapter.reader(), call.confidential, self.retry_seconds)
+        launch = self.adapter.launch(self._wish(call, resume))
+        with prompt_file(call) as (descriptor, _path), self._home(call, launch):
+            argv = [str(self.program), *launch.argv]
+            program = program_of(
+                call, argv, _environment(call, launch), stdin=descriptor, mode=self.mode
+            )
+            ending = run_tree(program, listener)
+        listener.close(DELIVERY_SECONDS)
+        return self._reply(call, ending, listener), listener
+
+    def _wish(self, call: Call, resume: str) -> Wish:
+        return Wish(
+            program=self.program,
+            model=self.model,
+            base_url=self.base_url.rstrip("/").removesuffix("/v1"),
+            key=KEY if KEY in call.secrets else "",
+            home=call.places.home,
+            tmp=call.places.tmp,
+            workdir=call.places.workdir,
+            clone=call.places.clone,
+            mcp=self.mcp,
+            is_confined=(self.mode or confinement()) is Confinement.BUBBLEWRAP,
+            loads_instructions=self.loads_instructions,
+            resume=resume,
+            context=self.context,
+            extra=self.extra,
+        )
+
+    @contextlib.contextmanager
+    def _home(self, call: Call, launch: Launch) -> Iterator[None]:
+        """The adapter's files last: they decide what an earlier call may have changed."""
+        with contextlib.ExitStack() as stack:
+            if self.logins is not None:
+                stack.enter_context(self.logins.lent(call.places.home))
+            for name, text in launch.files.items():
+                homes.write(call.places.home, name, text.encode())
+            yield
+
+    def _reply(self, call: Call, ending: Ending, listener: Listener) -> Reply:
+        reply = replace(
+            reply_of(call, ending),
+            usages=listener.reader.usages(),
+            conversation=listener.heard.conversation,
+            version=self.version,
+        )
+        if ending.cause is not Cause.EXITED and not listener.is_cut_off:
+            return reply
+        fault, told = outcome.judged(ending, listener.heard, is_cut_off=listener.is_cut_off)
+        return replace(
+            reply,
+            fault=fault,
+            detail=clean(call, self._sentence(fault, told.text, ending, listener)),
+            resets_in=outcome.reset(fault, told, time.time()),
+        )
+
+    def _sentence(self, fault: Fault | None, said: str, ending: Ending, listener: Listener) -> str:
+        if fault is None:
+            return ""
+        name, said = self.adapter.name, " ".join(said.split())[:LONGEST_DETAIL]
+        if listener.is_cut_off:
+            return f"{name} kept trying for more than {self.retry_seconds:g} s: {said}"
+        if said:
+            return f"{name}: {said}"
+        return f"{name} ended with exit code {ending.exit_code} and did not say that it was done."
+
+
+def _environment(call: Call, launch: Launch) -> dict[str, str]:
+    """The key under the CLI's own name for it, and under no other."""
+    renamed = {new: call.secrets[old] for new, old in launch.secret_env.items()}
+    kept = {name: value for name, value in call.secrets.items() if name != KEY}
+    env = {**launch.env, **call.env}
+    return environment(replace(call, env=env, secrets={**kept, **renamed}))
