@@ -67,9 +67,7 @@ def run(tmp_path, cli, mode=None, control=None, **options):
         require(mode)
     call = options.pop("call", None) or make_call(tmp_path)
     control = control or Recorder()
-    agent = CliAgent(
-        adapter=cli, program=Path(sys.executable), version="1.2", mode=mode, **options
-    )
+    agent = CliAgent(adapter=cli, program=Path(sys.executable), version="1.2", mode=mode, **options)
     return agent.run(call, control), control.text
 
 
@@ -247,7 +245,7 @@ def test_a_program_that_is_gone_is_a_sentence(tmp_path):
 def test_the_third_timer_stands_still_while_a_person_could_not_be_meant(tmp_path):
     """Output without events is no retry: a chatty error stream does not end a call."""
     then = "for n in range(8):\n print('noise', file=sys.stderr, flush=True)\n time.sleep(0.3)\n"
-    cli = MadeUp(then=then + "print('{\"kind\": \"done\"}')")
+    cli = MadeUp(then=then + 'print(\'{"kind": "done"}\')')
     reply, _ = run(tmp_path, cli, retry_seconds=1)
     assert reply.fault is None
     assert os.path.isdir(tmp_path)
