@@ -11,19 +11,27 @@ from bisect import bisect_left
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from django.db.models import Value
 from django.db.models.functions import Length, Replace, Right
 
+from loops.agents.cli.lines import CALLED, FAILED, SAID
 from loops.agents.output import plain
 from loops.models import Iteration, OutputPiece
-from loops.pages.output import LogLine, fragments
+from loops.pages.output import LineKind, LogLine, fragments
 from loops.reading import links
 
 SHOWN = 2_000
 LONGEST_LINE = 4_000  # characters
 MOST_TEXT = 2_000_000  # characters read for one page, however long its lines are
 _REMEMBERED = 64
+# How the lines of coding CLIs begin (loops.agents.cli.lines).
+_LOOKS: dict[str, tuple[LineKind, Literal["", "bad"]]] = {
+    CALLED: ("cmd", ""),
+    FAILED: ("out", "bad"),
+    SAID: ("meta", ""),
+}
 _BREAK = Value("\n")
 _BREAKS = Length("text") - Length(Replace("text", _BREAK, Value("")))
 
@@ -124,7 +132,10 @@ def _line(iteration: Iteration, seq: int, number: int, at: datetime, raw: str) -
     text = plain(raw.rstrip("\r")).rpartition("\r")[2]
     if len(text) > LONGEST_LINE:
         text = f"{text[:LONGEST_LINE]} … ({len(text) - LONGEST_LINE:,} more characters, see Raw)"
-    return LogLine(seq=seq, number=number, at=at, kind="out", fragments=fragments(text))
+    kind, tone = _LOOKS.get(text[:2], ("out", ""))
+    return LogLine(
+        seq=seq, number=number, at=at, kind=kind, tone=tone, fragments=fragments(text)
+    )
 
 
 def raw_url(iteration: Iteration) -> str:
