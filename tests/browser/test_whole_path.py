@@ -147,7 +147,8 @@ def test_a_person_sees_the_loop_live_steers_it_answers_it_and_it_ends_done(
     # A quick machine reads the edit before the page heard that it waits; never in another order.
     fates = [re.sub(r" \d+$", "", _edit_in(text)) for text in said(page, "edits")]
     steps = ["", "with iteration", "read by", "in use since"]
-    assert fates == sorted(fates, key=steps.index) and fates[-1] == steps[-1], fates
+    assert fates == sorted(fates, key=steps.index)
+    assert fates[-1] == steps[-1], fates
     assert "filed" in " ".join(_log_of_all(visitor)), "the new line of R-2 had no effect"
     assert page.evaluate("window.neverReloaded")
     audited = complaints(page, "waiting session")
