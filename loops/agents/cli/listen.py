@@ -23,6 +23,7 @@ from loops.agents.redact import redact
 
 _PROGRESS = (Kind.TEXT, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.DONE)
 _LAST_WORDS = 20
+LONGEST_REASON = 2_000
 _LINES = re.compile("[^\n]*\n|[^\n]+")
 
 
@@ -44,7 +45,7 @@ class Heard:
             case Kind.ERROR:
                 self.last_error = event
             case Kind.RETRY:
-                self.last_retry = event
+                self.last_retry = _with_reason(event, self.last_retry)
             case Kind.DONE:
                 self.done = event
                 self.last_error = None if event.ok else self.last_error
@@ -52,6 +53,14 @@ class Heard:
                 self.last_words.append(event.text.strip())
         if event.kind in _PROGRESS:
             self.last_retry, self.has_begun = None, True
+
+
+def _with_reason(retry: Event, before: Event | None) -> Event:
+    """A CLI that tries again and again names the reason only once."""
+    if before is None or retry.status:
+        return retry
+    text = retry.text if before.text in retry.text else f"{before.text}\n{retry.text}"
+    return replace(retry, status=before.status, text=text[-LONGEST_REASON:])
 
 
 class Listener:
