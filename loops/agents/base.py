@@ -56,7 +56,7 @@ class Call:
     env: what the agent gets besides the fixed minimum (PATH, HOME, TMPDIR, XDG_*, LANG, NO_COLOR,
     RUN_MARK, LOOPWATCH_SOCKET, LOOPWATCH_TOKEN). secrets: environment name -> value; also redacted
     from output. withheld: further values that nothing may show (a lent sign-in). wall_seconds and
-    silence_seconds are limits of this call.
+    silence_seconds are limits of this call, memory_mb of all its processes together.
     """
 
     session: int
@@ -69,6 +69,7 @@ class Call:
     mark: str
     wall_seconds: float
     silence_seconds: float
+    memory_mb: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()

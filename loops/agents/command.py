@@ -23,7 +23,11 @@ from loops.engine.values import Fault
 from tracker.errors import Invalid
 
 _PLACEHOLDER = re.compile(r"\{(workdir|prompt_file|session|iteration|role)\}")
-_LIMITS = {Cause.WALL_CLOCK: Fault.WALL_CLOCK, Cause.SILENCE: Fault.SILENCE}
+_LIMITS = {
+    Cause.WALL_CLOCK: Fault.WALL_CLOCK,
+    Cause.SILENCE: Fault.SILENCE,
+    Cause.MEMORY: Fault.CRASH,
+}
 
 
 class Prompt(StrEnum):
@@ -137,6 +141,7 @@ def program_of(
         mark=call.mark,
         wall_seconds=call.wall_seconds,
         silence_seconds=call.silence_seconds,
+        memory_mb=call.memory_mb,
         mode=mode or confinement(),
         stdin=stdin,
         writable=[places.clone, places.home, places.tmp],
@@ -208,6 +213,11 @@ def _detail(call: Call, ending: Ending) -> str:
             return f"The agent ran longer than {call.wall_seconds:g} s and was stopped."
         case Cause.SILENCE:
             return f"The agent printed nothing for {call.silence_seconds:g} s and was stopped."
+        case Cause.MEMORY:
+            return (
+                f"The agent's processes held more than {call.memory_mb:,} MB of memory and were "
+                "stopped."
+            )
         case Cause.STOPPED:
             return "The agent was stopped: the right to run was gone."
         case Cause.CANNOT_START:

@@ -20,7 +20,7 @@ from loops.agents import shim
 from loops.agents.base import Control, ProcessIdentity
 from loops.agents.confine import confine
 from loops.agents.program import TAIL, Cause, Ending, Program
-from loops.agents.tree import identify, kill_tree
+from loops.agents.tree import identify, kill_tree, memory_of
 
 _COMPILED = Path(cache_from_source(shim.__file__))
 # Every start waits for it, and to compile it anew takes as long as the rest of the start. Not
@@ -29,6 +29,7 @@ SHIM = _COMPILED if _COMPILED.exists() else Path(shim.__file__)
 BLOCK = 64 * 1024
 LONGEST_REPORT = 64 * 1024
 TICK_SECONDS = 0.2
+WEIGH_SECONDS = 1.0
 DRAIN_SECONDS = 2.0
 # After the end of a tree: how long a full store may keep the last bytes waiting.
 DELIVERY_SECONDS = 30.0
@@ -85,6 +86,7 @@ class _Run:
     tail: bytes = field(init=False, default=b"")
     started_at: float = field(init=False, default=0.0)
     heard_at: float = field(init=False, default=0.0)
+    weighed_at: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
         self.output, out = os.pipe()
@@ -146,6 +148,15 @@ class _Run:
                 return Cause.WALL_CLOCK
             if now - self.heard_at > self.program.silence_seconds:
                 return Cause.SILENCE
+            if self._holds_too_much(now):
+                return Cause.MEMORY
+
+    def _holds_too_much(self, now: float) -> bool:
+        most = self.program.memory_mb
+        if most is None or now < self.weighed_at + WEIGH_SECONDS:
+            return False
+        self.weighed_at = now
+        return memory_of(self.child.pid) > most * 1024 * 1024
 
     def _step(self) -> None:
         """Wait at most one tick; then take what came."""

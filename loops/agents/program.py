@@ -17,6 +17,7 @@ class Cause(StrEnum):
     EXITED = "exited"
     WALL_CLOCK = "wall_clock"
     SILENCE = "silence"
+    MEMORY = "memory"
     STOPPED = "stopped"
     CANNOT_START = "cannot_start"
     # Something killed the shim or the sandbox; not we.
@@ -29,7 +30,8 @@ class Program:
 
     env: the whole environment; RUN_MARK in it equals `mark`, which is unique per call. stdin: an
     open file's descriptor or subprocess.DEVNULL; never a pipe or a terminal, where a program could
-    wait for ever.
+    wait for ever. memory_mb: what all its processes together may hold for themselves; None: as much
+    as there is.
     """
 
     argv: Sequence[str]
@@ -38,6 +40,7 @@ class Program:
     mark: str
     wall_seconds: float
     silence_seconds: float
+    memory_mb: int | None = None
     mode: Confinement
     stdin: int = subprocess.DEVNULL
     writable: Sequence[Path] = ()

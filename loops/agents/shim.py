@@ -139,6 +139,15 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
+def _give_way_in_need() -> None:
+    """Where memory runs out, the kernel ends an agent before the supervisor or its database."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("500")
+    except OSError:
+        pass
+
+
 def _start(argv: list[str], alone: bool) -> tuple[int, str]:
     """(pid, "") or (0, why it could not be executed)."""
     read_end, write_end = os.pipe()  # closed by the kernel at a successful exec
@@ -148,6 +157,7 @@ def _start(argv: list[str], alone: bool) -> tuple[int, str]:
     if pid == 0:
         try:
             os.setpgid(0, 0)
+            _give_way_in_need()
             if alone and sys.platform == "linux":
                 _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGHUP, signal.SIGXFSZ):

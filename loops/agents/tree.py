@@ -14,6 +14,7 @@ from loops.agents.base import ProcessIdentity
 from loops.agents.shim import descendants, kill, marked, process_table, read_process
 
 GONE_WITHIN_SECONDS = 5.0
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -107,3 +108,18 @@ def _kill_session(identity: ProcessIdentity) -> None:
     for child in psutil.Process(identity.pid).children(recursive=True):
         child.kill()
     os.killpg(identity.pid, signal.SIGKILL)
+
+
+def memory_of(root: int) -> int:
+    """Bytes that `root` and all below it hold for themselves; shared pages are not counted, for
+    every process of one program would count them again. 0 where there is no /proc."""
+    return sum(_own_memory(pid) for pid in (root, *descendants(root, process_table())))
+
+
+def _own_memory(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            fields = file.read().split()
+    except OSError:
+        return 0
+    return (int(fields[1]) - int(fields[2])) * _PAGE

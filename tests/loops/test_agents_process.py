@@ -257,3 +257,33 @@ def test_kill_tree_finds_by_the_mark_what_the_number_no_longer_names(sleeper):
         mark = environ.read().split("=")[1].rstrip("\0")
     assert kill_tree(replace(identify(sleeper.pid, mark), pid=2**22 + 1))
     assert sleeper.wait(5) == -signal.SIGKILL
+
+
+@both_modes
+def test_a_tree_that_holds_too_much_memory_is_ended_as_a_whole(mode, tmp_path):
+    """Counted over all of its processes: no single one is above the limit."""
+    code = """
+        import os, sys, time
+        for _ in range(3):
+            if os.fork() == 0:
+                held = bytearray(os.urandom(1024) * 1024 * 60)
+                time.sleep(60)
+        print("started", flush=True)
+        time.sleep(60)
+    """
+    call = make_call(tmp_path, memory_mb=120)
+    control = Recorder()
+    reply = agent(mode, code).run(call, control)
+    assert reply.fault is Fault.CRASH
+    assert reply.detail == (
+        "The agent's processes held more than 120 MB of memory and were stopped."
+    )
+    assert not os.path.exists(f"/proc/{control.processes[0].pid}")
+
+
+@both_modes
+def test_an_agent_gives_way_before_its_supervisor_where_memory_runs_out(mode, tmp_path):
+    control = Recorder()
+    code = "print(open('/proc/self/oom_score_adj').read())"
+    assert agent(mode, code).run(make_call(tmp_path), control).fault is None
+    assert int(control.text) >= 500
