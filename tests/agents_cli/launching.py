@@ -95,7 +95,7 @@ class Bench:
         exe = program(adapter.name)
         assert exe, f"{adapter.name} is not installed"
         places = {"home": self.home, "tmp": self.tmp, "clone": self.clone}
-        wished = Wish(program=exe, key="STUB_KEY", **{"workdir": self.clone, **places, **wish})
+        wished = Wish(program=exe, **{"key": "STUB_KEY", "workdir": self.clone, **places, **wish})
         launch = adapter.launch(wished)
         for name, text in launch.files.items():
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)

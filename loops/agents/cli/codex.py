@@ -25,7 +25,7 @@ KEY = "LOOPWATCH_CODEX_KEY"
 # Its MCP servers get no environment but what is named.
 _OF_THE_CALL = ("LOOPWATCH_SOCKET", "LOOPWATCH_TOKEN", "RUN_MARK")
 _STATUS = re.compile(r"\b(?:status:? |HTTP |error:? )([45]\d\d)\b", re.I)
-_RETRY = re.compile(r"Reconnecting\W+\d+/\d+")
+_RETRY = "Reconnecting..."  # "1/5 (why)", or "waiting for network (why)"
 
 
 class Codex:
@@ -198,7 +198,7 @@ class CodexReader:
         return (Event(kind=Kind.USAGE, usage=usage), Event(kind=Kind.DONE))
 
     def _error(self, said: str) -> Iterable[Event]:
-        if _RETRY.search(said):
+        if said.startswith(_RETRY):
             return (Event(kind=Kind.RETRY, text=said, status=_status(said)),)
         self._failed = said
         return (Event(kind=Kind.ERROR, text=said, status=_status(said)),)
