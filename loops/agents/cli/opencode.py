@@ -32,7 +32,7 @@ class Opencode:
 
     def launch(self, wish: Wish) -> Launch:
         model = _model(wish)
-        argv = ["run", "--format", "json", "--auto"]
+        argv = ["run", "--format", "json", "--auto", "--title", "Loopwatch"]  # else it asks for one
         if model:
             argv += ["-m", model]
         if wish.resume:
