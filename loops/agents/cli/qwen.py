@@ -1,7 +1,7 @@
-"""Qwen Code (@qwen-code/qwen-code), driven as AGENTS.md says; each claim here was seen with 0.24.4.
+"""Qwen Code (@qwen-code/qwen-code), driven as AGENTS.md says; each claim was seen with 0.24.4.
 
-The key comes from OPENAI_API_KEY, never by an argument. Settings stand in a file in HOME that the CLI
-takes for the system's: it wins over the repository's own .qwen/settings.json.
+The key comes from OPENAI_API_KEY, never by an argument. Settings stand in a file in HOME that the
+CLI takes for the system's: it wins over the repository's own .qwen/settings.json.
 """
 
 from __future__ import annotations
