@@ -32,7 +32,7 @@ LIMITS = [
     (0, "You're out of extra usage · resets 2pm (America/New_York)"),
     (
         0,
-        "This request would exceed your organization's rate limit of 30,000 input tokens per minute",
+        "This request would exceed your organization's rate limit of 30,000 tokens per minute",
     ),
     (0, "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000"),
     (0, "You've hit your usage limit. Upgrade to Pro or try again in 3 days 4 hours 2 minutes."),
@@ -40,7 +40,7 @@ LIMITS = [
     (0, "[API Error: Rate limit reached (stub)]\nPlease wait and try again later. To increase"),
     (
         0,
-        '{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Resource has been exhausted"}}',
+        '{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Resource exhausted"}}',
     ),
     (0, "You have exhausted your capacity on this model. Your quota will reset after 7h12m30s."),
     (0, "You have exhausted your daily quota on this model."),
@@ -83,7 +83,7 @@ AUTHS = [
     (0, "Please set an Auth method in your settings.json or specify GEMINI_API_KEY"),
     (
         0,
-        "When using Gemini API, you must specify the GEMINI_API_KEY environment variable: no API key",
+        "When using Gemini API, specify the GEMINI_API_KEY environment variable: no API key",
     ),
     (0, "Error: invalid_grant"),
     (0, "This organization has been disabled."),

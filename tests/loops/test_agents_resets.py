@@ -1,4 +1,4 @@
-"""When a limit resets, read from prose: in any zone, around midnight and around a change of clocks."""
+"""When a limit resets, read from prose: in any zone, around midnight and a change of clocks."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo, available_timezones
