@@ -76,6 +76,7 @@ _AUTH = _words(
     r"(?:please|need to|must) (?:run )?/?log ?in\b|not logged in|sign in again|log in again"
     r"|please run /login|session (?:has )?expired",
     r"invalid auth method|please set an auth method|no auth(?:entication)? (?:method|type)",
+    r"manual authorization is required",
     r"could not (?:load|refresh|find) (?:the )?(?:default )?credentials|no credentials",
 )
 _REFUSED = _words(

@@ -136,6 +136,12 @@ def test_without_a_key_and_an_address_it_signs_in_by_its_files():
     assert made.argv[made.argv.index("--auth-type") + 1] == "qwen-oauth"
 
 
+def test_an_endpoint_without_a_key_is_asked_without_one():
+    made = launch(key="", base_url="http://127.0.0.1:1")
+    assert made.env["OPENAI_API_KEY"] == "none"
+    assert made.argv[made.argv.index("--auth-type") + 1] == "openai"
+
+
 @pytest.mark.parametrize(
     ("address", "asked"),
     [

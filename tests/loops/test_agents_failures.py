@@ -80,6 +80,8 @@ AUTHS = [
     (0, '{"error":{"code":401,"status":"UNAUTHENTICATED","message":"Invalid API key (stub)"}}'),
     (0, '{"error":{"code":403,"status":"PERMISSION_DENIED"}}'),
     (0, "Invalid auth method selected."),
+    (0, "Manual authorization is required but the current session is non-interactive."),
+    (0, "Missing API key for OpenAI-compatible auth. Set settings.security.auth.apiKey"),
     (0, "Please set an Auth method in your settings.json or specify GEMINI_API_KEY"),
     (
         0,

@@ -30,6 +30,7 @@ from loops.agents.events import Event, Kind, Usage
 SETTINGS = ".qwen/loopwatch.json"
 NO_SUCH_FILE = "LOOPWATCH-NO-INSTRUCTIONS.md"
 SERVER = "tracker"
+NO_KEY = "none"  # it does not start without one, also where the endpoint wants none
 _STATUS = re.compile(r"\b(?:API Error: |status:? |code:? )([45]\d\d)\b")
 
 
@@ -60,6 +61,8 @@ class Qwen:
         }
         if wish.base_url:
             env["OPENAI_BASE_URL"] = openai_url(wish.base_url)
+        if wish.base_url and not wish.key:
+            env["OPENAI_API_KEY"] = NO_KEY
         return Launch(
             argv=(*argv, *wish.extra),
             env=env,
