@@ -7,11 +7,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from loops.agents.cli.adapter import Launch, Wish
-from loops.agents.cli.lenient import as_json, call, mapping, number, openai_url, status, text, tokens
+from loops.agents.cli.lenient import (
+    as_json,
+    call,
+    mapping,
+    number,
+    openai_url,
+    status,
+    text,
+    tokens,
+)
 from loops.agents.events import Event, Kind, Usage
 from tracker.errors import Invalid
 
-CONFIG = ".config/opencode/loopwatch.json"
 KEY = "OPENCODE_ENDPOINT_KEY"
 ENDPOINT = "endpoint"
 SERVER = "tracker"
@@ -32,7 +40,9 @@ class Opencode:
 
     def launch(self, wish: Wish) -> Launch:
         model = _model(wish)
-        argv = ["run", "--format", "json", "--auto"]
+        argv = ["run", "--format", "json", "--title", "Loopwatch"]  # else it asks for one
+        if wish.is_confined:
+            argv.append("--auto")  # else what lies outside the workspace is refused
         if model:
             argv += ["-m", model]
         if wish.resume:
