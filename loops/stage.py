@@ -15,9 +15,9 @@ from typing import Any
 
 from django.conf import settings
 
-from loops import configuration, keeping, repair, secrets
+from loops import configuration, keeping, players, repair
+from loops.agent_settings import ENDPOINTS
 from loops.agents.base import Call, Control, Reply
-from loops.agents.command import CommandAgent, Prompt
 from loops.agents.confine import confine
 from loops.done_script import DoneScript
 from loops.engine.values import DoneMode, Fault, Role
@@ -116,6 +116,8 @@ class Stage:
         self._socket_dir: Path | None = None
         self._token = ""
         self._secret_env: dict[str, str] = {}
+        self._withheld: tuple[str, ...] = ()
+        self._conversations = players.Conversations(self.folders.root / "conversations")
 
     def open(self) -> Base:
         self.folders.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -190,33 +192,45 @@ class Stage:
 
     def reveal(self, role: Role, agent: str) -> tuple[str, ...]:
         """Every call has its own token; a secret is decrypted for the call that needs it."""
-        kept = self.config.agent(role, agent).secret_env
         self._token = randomness.token_urlsafe(32)
-        self._secret_env = {name: secrets.reveal(secret) for name, secret in kept.items()}
-        return (self._token, *self._secret_env.values())
+        self._secret_env, self._withheld = players.secret_values(self.config.agent(role, agent))
+        return (self._token, *self._secret_env.values(), *self._withheld)
 
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
         """The interface closes before the reply is judged: nothing is written after that."""
-        agent = self.config.agent(work.role, work.agent)
-        call = self._call(work, agent)
-        command = CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
+        settings = self.config.agent(work.role, work.agent)
+        call, who = self._call(work, settings), _player(work)
         with Interface(call.socket, call.token, self._context(work, sight)) as interface:
-            reply = command.run(call, control)
+            agent = players.player(settings, self._seat(work, interface))
+            reply = agent.run(call, control)
             sentence = repair.missing(work.role, interface.collected())
-            if sentence and reply.fault is None:
+            if sentence and reply.fault is None and settings.adapter not in ENDPOINTS:
                 again = replace(call, prompt=repair.prompt_again(call.prompt, sentence))
-                reply = command.run(again, control)
+                first, reply = reply, agent.run(again, control)
+                reply = replace(reply, usages=(*first.usages, *reply.usages))
+        if reply.conversation:
+            self._conversations.keep(who, reply.conversation)
         collected = interface.collected()
+        if reply.usages:  # what the CLI's own events say, not what the model was told to report
+            collected = replace(collected, used=players.used(reply.usages, settings))
         sentence = repair.missing(work.role, collected)
         if sentence and reply.fault is None:
             reply = replace(reply, fault=Fault.UNPARSEABLE, detail=sentence)
         return reply, collected
 
+    def _seat(self, work: Work, interface: Interface) -> players.Seat:
+        resume = self._conversations.last(_player(work)) if work.repeats else ""
+        return players.Seat(
+            role=work.role,
+            command=self.folders.root / "bin" / "loopwatch",
+            resume=resume,
+            hand_in=interface.hand_in,
+        )
+
     def _call(self, work: Work, agent: configuration.AgentConfig) -> Call:
         project = self.session.project
         directory = self._sockets()
-        player = f"{work.role.value}-{work.agent}".rstrip("-")
-        places = self.folders.places(player, project.subpath, directory)
+        places = self.folders.places(_player(work), project.subpath, directory)
         path = f"{self.folders.root / 'bin'}:{os.environ.get('PATH', os.defpath)}"
         return Call(
             session=self.session.pk,
@@ -229,8 +243,10 @@ class Stage:
             mark=f"{work.reference}-{randomness.token_hex(8)}",
             wall_seconds=agent.wall_seconds,
             silence_seconds=agent.silence_seconds,
+            memory_mb=agent.memory_mb,
             env={"PATH": path, **agent.env},
             secrets=self._secret_env,
+            withheld=self._withheld,
         )
 
     def _sockets(self) -> Path:
@@ -274,3 +290,7 @@ class Stage:
     def _script(self) -> DoneScript:
         kept = self.folders.root / "script"
         return DoneScript(self.config.script, kept, self.session.ref, self.config.script_seconds)
+
+
+def _player(work: Work) -> str:
+    return f"{work.role.value}-{work.agent}".rstrip("-")

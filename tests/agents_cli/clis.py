@@ -1,4 +1,4 @@
-"""The real coding CLIs on this machine: on PATH, or one npm prefix each below LOOPWATCH_TEST_CLIS."""
+"""The real coding CLIs here: on PATH, or one npm prefix each below LOOPWATCH_TEST_CLIS."""
 
 import os
 import shutil

@@ -86,8 +86,8 @@ def test_each_fault_is_told_apart(name, case, stub, tmp_path, cell):
     scenario, fault = FAULTS[case]
     # qwen says nothing of its first retries, which take more than a minute.
     call = a_call(tmp_path, silence_seconds=20 if fault is Fault.SILENCE else 120)
-    control = Recorder()
-    reply = an_agent(name, stub.url(scenario, f"{name}-{case.replace(' ', '-')}")).run(call, control)
+    control, run = Recorder(), f"{name}-{case.replace(' ', '-')}"
+    reply = an_agent(name, stub.url(scenario, run)).run(call, control)
     assert reply.fault is fault, (reply, control.text[-2000:])
     assert (call.places.clone / "hello.txt").exists() == (fault is None), control.text[-2000:]
     assert SECRET not in control.text + reply.detail

@@ -9,7 +9,7 @@ import socket
 import threading
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -36,6 +36,10 @@ class Asked:
     @property
     def text(self) -> str:
         return flat(self.body)
+
+
+# What a script may be instead: all steps of the conversation, from what was said so far.
+Mind = Callable[[Asked], list[Step]]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -170,14 +174,14 @@ class StubServer(ThreadingHTTPServer):
         self.stopped = threading.Event()
         self._lock = threading.Lock()
         self._asked: list[Asked] = []
-        self._scripts: dict[str, tuple[list[Step], bool]] = {}
+        self._scripts: dict[str, tuple[list[Step] | Mind, bool]] = {}
         self._turns: Counter[str] = Counter()
 
     def url(self, scenario: str = "ok", run: str = "run") -> str:
         quoted = urllib.parse.quote(scenario, safe="")
         return f"http://127.0.0.1:{self.server_port}/s/{quoted}/{run}"
 
-    def script(self, run: str, steps: list[Step], per_request: bool = False) -> None:
+    def script(self, run: str, steps: list[Step] | Mind, per_request: bool = False) -> None:
         with self._lock:
             self._scripts[run] = (steps, per_request)
             del self._turns[run]
@@ -199,6 +203,8 @@ class StubServer(ThreadingHTTPServer):
             steps, per_request = self._scripts.get(asked.run, ([], False))
             if not steps:
                 return steps_of(name, argument), None
+            if callable(steps):
+                return steps(asked), None
             if not per_request:
                 return steps, None
             if any(map(calls_tool, steps)) and not asked.tools:

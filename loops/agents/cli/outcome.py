@@ -3,6 +3,7 @@ section 4)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from loops.agents.cli.listen import Heard
@@ -20,7 +21,7 @@ def judged(ending: Ending, heard: Heard, *, is_cut_off: bool) -> tuple[Fault | N
     """(fault, the event that tells why). Only for endings that are the CLI's own, or is_cut_off: we
     ended its retries."""
     if is_cut_off and heard.last_retry is not None:
-        return _of(heard.last_retry)
+        return _retried(heard.last_retry, heard)
     done, error = heard.done, heard.last_error
     if error is not None:
         return _of(error)
@@ -29,7 +30,7 @@ def judged(ending: Ending, heard: Heard, *, is_cut_off: bool) -> tuple[Fault | N
     if done is not None and ending.exit_code == 0:
         return None, done
     if heard.last_retry is not None:
-        return _of(heard.last_retry)
+        return _retried(heard.last_retry, heard)
     fault = classify(0, "\n".join(heard.last_words))
     last = heard.last_words[-1] if heard.last_words else ""
     said = Event(kind=Kind.ERROR, text=last)
@@ -45,6 +46,13 @@ def reset(fault: Fault | None, told: Event, now: float) -> float | None:
     if told.wait_seconds is not None:
         return max(0.0, told.wait_seconds)
     return resets_in(told.text, datetime.fromtimestamp(now, UTC))
+
+
+def _retried(retry: Event, heard: Heard) -> tuple[Fault, Event]:
+    """The reason may stand beside the event, on the error stream."""
+    if retry.status or not heard.last_words:
+        return _of(retry)
+    return _of(replace(retry, text=f"{retry.text} {heard.last_words[-1]}"))
 
 
 def _of(event: Event) -> tuple[Fault, Event]:
