@@ -145,7 +145,7 @@ def _binary(stream):
     return None if stream is None else stream.buffer
 
 
-def _become_mcp_server():
+def _become_mcp_server() -> None:
     """`loopwatch mcp`: a program of its own, for it needs a library. install() says where it is."""
     server = globals().get("MCP_SERVER")
     if server:

@@ -144,9 +144,7 @@ def command(tool: dict[str, Any], arguments: Mapping[str, Any]) -> tuple[list[st
         has = f"it has: {', '.join(known)}" if known else "it has none"
         raise Refused(f"`{name}` has no argument `{unknown[0][:60]}`; {has}.")
     given = {
-        each: value
-        for each, value in arguments.items()
-        if value is not None and value is not False
+        each: value for each, value in arguments.items() if value is not None and value is not False
     }
     if missing := [each for each in schema.get("required", ()) if each not in given]:
         raise Refused(f"`{name}` needs `{'`, `'.join(missing)}`.")

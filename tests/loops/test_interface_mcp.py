@@ -385,6 +385,12 @@ def test_another_token_is_told_so(folder):
     assert interface.collected().signal is None
 
 
+async def _until_it_ends(session):
+    for _ in range(100):
+        await asyncio.sleep(0.2)
+        await session.send_ping()
+
+
 def test_after_the_iteration_a_call_says_that_it_is_over_and_the_server_ends(folder):
     interface = Interface(folder / "s", TOKEN, context(new_project(), Role.WORKER))
     interface.start()
@@ -394,9 +400,7 @@ def test_after_the_iteration_a_call_says_that_it_is_over_and_the_server_ends(fol
         interface.close()
         over = await session.call_tool("done", {})
         with pytest.raises(Exception, match=r"(?i)closed"):
-            for _ in range(100):
-                await asyncio.sleep(0.2)
-                await session.send_ping()
+            await _until_it_ends(session)
         return over
 
     over = talk(folder, said)
