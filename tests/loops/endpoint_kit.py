@@ -1,10 +1,25 @@
-"""An endpoint of a model that says, request by request, exactly the bytes that a test wants."""
+"""An endpoint of a model that says, request by request, exactly the bytes that a test wants, and an
+agent that asks it."""
 
 import json
 import threading
 import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import anthropic
+import openai
+
+from loops.agents.base import Call, Places
+from loops.agents.endpoint import Contract, EndpointAgent
+from loops.engine.values import Role
+
+# Loaded at the first request, which would count as silence where a test allows little of it.
+LIBRARIES = (anthropic, openai)
+KEY = "sk-planted-0123456789abcdef"
+SCHEMA = {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]}
+OK = '{"status": "OK"}'
 
 
 @dataclass
@@ -142,3 +157,76 @@ def fails(status, message, *, type="invalid_request_error", **headers):
     body = {"type": "error", "error": {"type": type, "message": message}}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Says(status=status, headers=named, pieces=(json.dumps(body).encode(),))
+
+
+KINDS = {"openai": openai_says, "anthropic": anthropic_says}
+
+
+class Desk:
+    """Takes replies; refuses what has no status."""
+
+    def __init__(self):
+        self.taken = []
+
+    def submit(self, text):
+        if "status" not in json.loads(text):
+            return "The report cannot be used. status: Field required."
+        self.taken.append(json.loads(text))
+        return ""
+
+
+@dataclass
+class Runner:
+    """The runner's side of a call."""
+
+    written: bytes = b""
+    stop: bool = False
+    polls: list = field(default_factory=list)
+    full_for: int = 0
+    threads: set = field(default_factory=set)
+
+    def started(self, process):
+        raise AssertionError("no process is started")
+
+    def output(self, data):
+        self.threads.add(threading.get_ident())
+        if self.full_for:
+            self.full_for -= 1
+            return False
+        self.written += data
+        return None
+
+    def must_stop(self):
+        self.polls.append(time.monotonic())
+        return self.stop
+
+
+def call(**changes):
+    place = Path("/nowhere")
+    places = Places(clone=place, workdir=place, home=place, tmp=place, socket_dir=place)
+    given = {"wall_seconds": 60, "silence_seconds": 60, **changes}
+    return Call(
+        session=3,
+        iteration=7,
+        role=Role.VERIFIER,
+        prompt="Judge it.",
+        places=places,
+        socket=place / "s",
+        token="t0ken-of-the-call",
+        mark="m",
+        **given,
+    )
+
+
+def agent(url, desk, kind="openai", **changes):
+    base = f"{url}/v1" if kind == "openai" else url
+    given = {"model": "m", "base_url": base, "key": KEY, **changes}
+    return EndpointAgent(kind=kind, contract=Contract(SCHEMA, desk.submit), **given)
+
+
+def ask(*says, kind="openai", runner=None, limits=None, **changes):
+    """(reply, what was handed in, the endpoint, what was written)."""
+    desk, runner = Desk(), runner or Runner()
+    with Endpoint(*says) as endpoint:
+        reply = agent(endpoint.url, desk, kind, **changes).run(call(**(limits or {})), runner)
+    return reply, desk.taken, endpoint, runner.written.decode()
