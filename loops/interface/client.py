@@ -45,7 +45,7 @@ def main(argv, environ, stdin, stdout, stderr, patience=PATIENCE):
             return _say(stderr, TOO_MUCH.format(most=MOST_INPUT), 2)
         text = data.decode("utf-8", "replace")
     words = [os.fsencode(word).decode("utf-8", "replace") for word in argv]
-    answer = _ask(path, pack([token, os.urandom(16).hex(), text, *words]), patience)
+    answer = ask(path, pack([token, os.urandom(16).hex(), text, *words]), patience)
     if answer is None:
         return _say(stderr, GONE.format(seconds=patience), 1)
     code, out, err = answer
@@ -73,9 +73,9 @@ def unpack(body: bytes) -> list[str]:
     return texts
 
 
-def _ask(path, body, patience):
-    """The answer, or None when none came in time. Every try sends the same key, so the server does
-    the work once, however often the connection breaks."""
+def ask(path, body, patience):
+    """Exit code, output and error output, or None when no answer came in time. Every try sends the
+    same key, so the server does the work once, however often the connection breaks."""
     deadline = time.monotonic() + patience
     pause = 0.05
     while True:
@@ -145,7 +145,16 @@ def _binary(stream):
     return None if stream is None else stream.buffer
 
 
+def _become_mcp_server() -> None:
+    """`loopwatch mcp`: a program of its own, for it needs a library. install() says where it is."""
+    server = globals().get("MCP_SERVER")
+    if server:
+        os.execv(sys.executable, [sys.executable, "-I", server, *sys.argv[2:]])
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["mcp"]:
+        _become_mcp_server()
     code = main(
         sys.argv[1:],
         os.environ,

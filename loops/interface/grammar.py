@@ -36,7 +36,8 @@ class Parser(argparse.ArgumentParser):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
     """One verb. roles: who is shown it. owner: the one role that may use it; None: the tracker
-    decides. arguments: adds them to a parser. run: carries it out (see verbs.py)."""
+    decides. arguments: adds them to a parser. run: carries it out (see verbs.py). stdin: schema of
+    the JSON that it reads from standard input, None where it reads none."""
 
     words: tuple[str, ...]
     help: str
@@ -45,6 +46,7 @@ class Verb:
     run: Callable[..., Any]
     owner: Role | None = None
     arguments: Callable[[Parser], None] = lambda parser: None
+    stdin: Callable[[], dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:

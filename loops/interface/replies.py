@@ -82,6 +82,43 @@ class VerificationReport(_Strict):
     recommended_worker: Annotated[str, Field(max_length=60)] | None = None
 
 
+def plan_schema() -> dict[str, Any]:
+    """JSON schema of a plan, whole (no references: some endpoints and CLIs follow none).
+
+    Not for OpenAI's strict mode, which demands every field and knows no longest text: a plan would
+    have to carry fields that nobody needs. What comes is checked here in any case.
+    """
+    return _whole(PlanPacket)
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON schema of a report, as plan_schema()."""
+    return _whole(VerificationReport)
+
+
+def _whole(kind: type[BaseModel]) -> dict[str, Any]:
+    schema = kind.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def inlined(part: Any) -> Any:
+        if isinstance(part, list):
+            return [inlined(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return inlined(definitions[part["$ref"].rsplit("/", 1)[1]])
+        return {
+            name: {field: inlined(each) for field, each in value.items()}
+            if name == "properties"
+            else inlined(value)
+            for name, value in part.items()
+            if not (name == "title" and isinstance(value, str))
+        }
+
+    whole: dict[str, Any] = inlined(schema)
+    return whole
+
+
 def plan(text: str, *, pool: tuple[str, ...], traceable: Callable[[str], str]) -> Plan:
     """The plan in `text`. traceable: a key as the agent wrote it -> the requirement's own key, ""
     where there is none. Raises Invalid with every fault: no JSON, a field, a worker outside the

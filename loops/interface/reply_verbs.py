@@ -117,6 +117,7 @@ VERBS = (
         owner=Role.THINKER,
         run=_plan,
         arguments=_dash,
+        stdin=replies.plan_schema,
     ),
     Verb(
         words=("verdict", "submit"),
@@ -126,5 +127,6 @@ VERBS = (
         owner=Role.VERIFIER,
         run=_verdict,
         arguments=_dash,
+        stdin=replies.report_schema,
     ),
 )

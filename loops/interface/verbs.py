@@ -11,6 +11,7 @@ from loops.interface import bug_verbs, reply_verbs, spec_verbs
 from loops.interface.call import Call, Said
 from loops.interface.context import Answer, Collector, Context
 from loops.interface.grammar import Help, Verb, find, parse
+from loops.interface.tools import REQUEST, tools
 from loops.proof import lost_fixes, missing_marks
 from tracker.errors import DomainError
 from tracker.facts import Facts, facts
@@ -28,6 +29,8 @@ def dispatch(context: Context, collector: Collector, argv: Sequence[str], stdin:
     """Carry out one command of the agent. Never raises: exit code 2 comes with a sentence of
     refusal (nothing was written), 1 with a sentence of failure (logged)."""
     try:
+        if list(argv) == [REQUEST]:
+            return Answer(0, json.dumps(tools(VERBS, context.role), ensure_ascii=False) + "\n")
         verb, words = find(VERBS, argv, context.role)
         args = parse(verb, words)
         said = verb.run(Call(context, collector, args, stdin))
