@@ -37,7 +37,7 @@ def reviewer(asked):
         }
         return [look, {"tool": ["bug_file", finding]}, {"tool": ["review_bugs", {}]}, SAID]
     close = [{"tool": ["bug_close", {"key": "B-1"}]}] if "FIXED" in seen else []
-    mark = {"tool": ["review_mark", {"key": "R-1", "holds": "holds", "where": "app.txt:2"}]}
+    mark = {"tool": ["review_mark", {"key": "R-1", "verdict": "holds", "where": "app.txt:2"}]}
     return [look, *close, mark, {"tool": ["review_clean", {}]}, SAID]
 
 

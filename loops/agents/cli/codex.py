@@ -104,6 +104,8 @@ def _server(argv: tuple[str, ...]) -> dict[str, Any]:
         "args": list(argv[1:]),
         "env_vars": list(_OF_THE_CALL),
         "default_tools_approval_mode": "approve",
+        "startup_timeout_sec": 60,  # a busy machine takes longer than its usual 10
+        "required": True,  # otherwise the first requests go out before its tools are known
     }
 
 

@@ -4,7 +4,7 @@ section 4)."""
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from loops.agents.cli.listen import Heard
 from loops.agents.events import Event, Kind
@@ -38,14 +38,15 @@ def judged(ending: Ending, heard: Heard, *, is_cut_off: bool) -> tuple[Fault | N
 
 
 def reset(fault: Fault | None, told: Event, now: float) -> float | None:
-    """Seconds until an agent's limit resets: from the event, else from its words."""
+    """Seconds until an agent's limit resets: from the event, else from its words, in which a time
+    without a zone is this host's."""
     if fault is not Fault.AGENT_LIMIT:
         return None
     if told.resets_at is not None:
         return max(0.0, told.resets_at - now)
     if told.wait_seconds is not None:
         return max(0.0, told.wait_seconds)
-    return resets_in(told.text, datetime.fromtimestamp(now, UTC))
+    return resets_in(told.text, datetime.fromtimestamp(now).astimezone())
 
 
 def _retried(retry: Event, heard: Heard) -> tuple[Fault, Event]:

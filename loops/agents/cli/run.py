@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -101,7 +102,7 @@ class CliAgent:
         with contextlib.ExitStack() as stack:
             if self.logins is not None:
                 stack.enter_context(self.logins.lent(call.places.home))
-            for name, text in launch.files.items():
+            for name, text in {**_profile(call), **launch.files}.items():
                 homes.write(call.places.home, name, text.encode())
             yield
 
@@ -131,6 +132,13 @@ class CliAgent:
         if said:
             return f"{name}: {said}"
         return f"{name} ended with exit code {ending.exit_code} and did not say that it was done."
+
+
+def _profile(call: Call) -> dict[str, str]:
+    """Codex runs commands in a login shell, whose system-wide profile sets PATH anew: without this
+    no command finds `loopwatch`, nor what a person put on the agent's PATH."""
+    line = f"export PATH={shlex.quote(environment(call)['PATH'])}\n"
+    return {".bash_profile": line, ".zprofile": line}
 
 
 def _environment(call: Call, launch: Launch) -> dict[str, str]:
