@@ -42,6 +42,11 @@ def test_a_limit_names_when_it_resets_and_is_not_slept_through(kind):
     assert "Rate limit reached" in reply.detail
 
 
+def test_a_limit_that_names_its_reset_in_words_is_understood():
+    reply, _, _, _ = ask(fails(429, "You have hit your limit. Try again in 2 minutes."))
+    assert (reply.fault, reply.resets_in) == (Fault.AGENT_LIMIT, 120)
+
+
 def test_one_passing_error_is_repeated_and_not_seen():
     for passing in (fails(429, "slow down", Retry_After="0"), fails(500, "oops")):
         reply, taken, endpoint, _ = ask(passing, openai_says(OK))

@@ -67,7 +67,7 @@ class EndpointAgent:
     def run(self, call: Call, control: Control) -> Reply:
         """Faults: WORKER_LOST (control.must_stop()), WALL_CLOCK, SILENCE, UNPARSEABLE (also the
         second reply was refused), REFUSED, and what failures.classify() makes of an error."""
-        secrets = [self.key, call.token, *call.secrets.values()]
+        secrets = [self.key, *call.confidential]
         turn = _Turn(self, call, Watch(call, control, secrets))
         try:
             reply = turn.take()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from loops.agents import resets
 from loops.agents.failures import classify
 from loops.engine.values import Fault
 
@@ -56,10 +57,12 @@ def failure(error: Exception, now: datetime) -> Failure:
     status = getattr(error, "status_code", 0)
     # An error inside a stream comes with the status of the stream.
     is_status = isinstance(status, int) and status >= 300
+    text = _text(error, body)
+    wait = resets_in(response.headers, now) if response is not None else None
     return Failure(
         status=status if is_status else _number(body),
-        text=_text(error, body),
-        resets_in=resets_in(response.headers, now) if response is not None else None,
+        text=text,
+        resets_in=resets.resets_in(text, now) if wait is None else wait,
     )
 
 
@@ -91,7 +94,8 @@ def _text(error: Exception, body: object) -> str:
 def resets_in(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds until the service wants to be asked again, as its headers say; None if they do not.
     Of limits that name a reset, those that are used up count, the latest of them."""
-    if wait := retry_after(headers, now):
+    wait = retry_after(headers, now)
+    if wait is not None:
         return wait
     waits = []
     for name, value in headers.items():

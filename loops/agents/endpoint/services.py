@@ -6,7 +6,7 @@ The libraries are loaded at the first request: they take seconds, and the web pr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -162,8 +162,7 @@ async def anthropic_messages(request: Request, hear: Hear) -> Spoken:
     if request.form is Form.JSON_SCHEMA:
         schema = anthropic.transform_schema(request.schema)  # it takes no longest text
         wanted["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-    text, stopped, ended = _Text(hear), "", False
-    counted: dict[str, int] = {}
+    message = _Message(_Text(hear))
     async with client:
         stream: Any = await client.messages.create(
             model=request.model,
@@ -174,22 +173,38 @@ async def anthropic_messages(request: Request, hear: Hear) -> Spoken:
         )
         async for event in stream:
             hear("")
-            if event.type == "content_block_delta" and event.delta.type == "text_delta":
-                text.add(event.delta.text)
-            elif event.type == "message_start":
-                counted |= _counted(event.message.usage)
-            elif event.type == "message_delta":
-                counted |= _counted(event.usage)
-                stopped = event.delta.stop_reason or stopped
-            ended = ended or event.type == "message_stop"
-    if not ended:
-        raise Broken("the stream broke off before the reply was whole")
-    return Spoken(
-        text=text.whole(),
-        usage=_anthropic_usage(request.model, counted),
-        is_cut=stopped == "max_tokens",
-        is_refusal=stopped == "refusal",
-    )
+            message.take(event)
+    return message.spoken(request.model)
+
+
+@dataclass(slots=True)
+class _Message:
+    text: _Text
+    counted: dict[str, int] = field(default_factory=dict)
+    stopped: str = ""
+    has_ended: bool = False
+
+    def take(self, event: Any) -> None:
+        match event.type:
+            case "content_block_delta" if event.delta.type == "text_delta":
+                self.text.add(event.delta.text)
+            case "message_start":
+                self.counted |= _counted(event.message.usage)
+            case "message_delta":
+                self.counted |= _counted(event.usage)
+                self.stopped = event.delta.stop_reason or self.stopped
+            case "message_stop":
+                self.has_ended = True
+
+    def spoken(self, model: str) -> Spoken:
+        if not self.has_ended:
+            raise Broken("the stream broke off before the reply was whole")
+        return Spoken(
+            text=self.text.whole(),
+            usage=_anthropic_usage(model, self.counted),
+            is_cut=self.stopped == "max_tokens",
+            is_refusal=self.stopped == "refusal",
+        )
 
 
 _COUNTS = (
