@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from loops.agents.cli.adapter import Launch, Wish
-from loops.agents.cli.lenient import as_json, call, mapping, number, openai_url, status, text, tokens
+from loops.agents.cli.lenient import (
+    as_json,
+    call,
+    mapping,
+    number,
+    openai_url,
+    status,
+    text,
+    tokens,
+)
 from loops.agents.events import Event, Kind, Usage
 from tracker.errors import Invalid
 
