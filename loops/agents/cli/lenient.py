@@ -36,9 +36,8 @@ def as_json(value: Any) -> str:
 
 def tokens(value: Any) -> int:
     """A count, 0 for what is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return 0
-    return min(max(int(value), 0), MOST_TOKENS)
+    found = number(value)
+    return min(int(found), MOST_TOKENS) if found is not None else 0
 
 
 def number(value: Any) -> float | None:

@@ -20,7 +20,6 @@ from loops.agents.cli.lenient import (
 from loops.agents.events import Event, Kind, Usage
 from tracker.errors import Invalid
 
-CONFIG = ".config/opencode/loopwatch.json"
 KEY = "OPENCODE_ENDPOINT_KEY"
 ENDPOINT = "endpoint"
 SERVER = "tracker"
@@ -41,7 +40,9 @@ class Opencode:
 
     def launch(self, wish: Wish) -> Launch:
         model = _model(wish)
-        argv = ["run", "--format", "json", "--auto"]
+        argv = ["run", "--format", "json", "--title", "Loopwatch"]  # else it asks for one
+        if wish.is_confined:
+            argv.append("--auto")  # else what lies outside the workspace is refused
         if model:
             argv += ["-m", model]
         if wish.resume:

@@ -1,7 +1,7 @@
-"""Qwen Code (@qwen-code/qwen-code), driven as AGENTS.md says; each claim here was seen with 0.24.4.
+"""Qwen Code (@qwen-code/qwen-code), driven as AGENTS.md says; each claim was seen with 0.24.4.
 
-The key comes from OPENAI_API_KEY, never by an argument. Settings stand in a file in HOME that the CLI
-takes for the system's: it wins over the repository's own .qwen/settings.json.
+The key comes from OPENAI_API_KEY, never by an argument. Settings stand in a file in HOME that the
+CLI takes for the system's: it wins over the repository's own .qwen/settings.json.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from loops.agents.events import Event, Kind, Usage
 SETTINGS = ".qwen/loopwatch.json"
 NO_SUCH_FILE = "LOOPWATCH-NO-INSTRUCTIONS.md"
 SERVER = "tracker"
+NO_KEY = "none"  # it does not start without one, also where the endpoint wants none
 _STATUS = re.compile(r"\b(?:API Error: |status:? |code:? )([45]\d\d)\b")
 
 
@@ -60,6 +61,8 @@ class Qwen:
         }
         if wish.base_url:
             env["OPENAI_BASE_URL"] = openai_url(wish.base_url)
+        if wish.base_url and not wish.key:
+            env["OPENAI_API_KEY"] = NO_KEY
         return Launch(
             argv=(*argv, *wish.extra),
             env=env,
