@@ -101,7 +101,7 @@ class Bench:
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)
             (self.home / name).write_text(text)
         whole = {**self._environment(), **launch.env, **(env or {})}
-        whole |= {name: KEY for name in launch.secret_env}
+        whole |= dict.fromkeys(launch.secret_env, KEY)
         assert not any(KEY in part for part in launch.argv), "the key is in argv"
         return self._watch([str(exe), *launch.argv], whole, wished.workdir, seconds, until)
 
@@ -147,6 +147,7 @@ class Bench:
                     time.sleep(0.05)
                     if until and not is_asked and any(map(until, _lines(out))):
                         is_asked = True
+                        time.sleep(1)  # what was announced begins
                         process.terminate()
             finally:
                 self._kill()

@@ -2,9 +2,9 @@
 2.1.332.
 
 The repository's .claude/settings.json is never read: its `env` sends the API key to any address,
-its hooks run as the agent. --setting-sources "" leaves it out, and CLAUDE.md with it; --add-dir with
-a variable reads CLAUDE.md, .claude/CLAUDE.md and .claude/rules again, and nothing else. Tools see
-the API key in their environment; CLAUDE_CODE_SUBPROCESS_ENV_SCRUB would hide it, but takes the
+its hooks run as the agent. --setting-sources "" leaves it out, and CLAUDE.md with it; --add-dir
+with a variable reads CLAUDE.md, .claude/CLAUDE.md and .claude/rules again, and nothing else. Tools
+see the API key in their environment; CLAUDE_CODE_SUBPROCESS_ENV_SCRUB would hide it, but takes the
 shell away.
 """
 
@@ -143,7 +143,6 @@ class ClaudeReader:
         )
         yield failed
         yield replace(failed, kind=Kind.DONE, ok=False)
-
 
     def _used(self, models: dict[str, Any], used: dict[str, Any]) -> tuple[Usage, ...]:
         whole = tuple(_of_model(name, mapping(models[name])) for name in models)

@@ -1,7 +1,8 @@
 """Codex CLI (@openai/codex), driven as AGENTS.md says; each claim here was seen with 0.171.0.
 
-Its settings are one file in HOME, so that a resumed call, which takes fewer options, is set the same
-way. It speaks the Responses API only.
+Its settings are one file in HOME, so that a resumed call, which takes fewer options, is set the
+same way. It speaks the Responses API only. The repository's .codex/config.toml and hooks are not
+read, as nobody trusts it by name.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ def _settings(wish: Wish) -> dict[str, Any]:
         "approval_policy": "never",
         "analytics": {"enabled": False},
         "check_for_update_on_startup": False,
+        # They call on GitHub at the start, and lend the agent what a person's account may do.
+        "features": {"apps": False, "plugins": False},
         # The key is for the model, not for the commands that the model runs.
         "shell_environment_policy": {"inherit": "all", "exclude": [KEY]},
     }
@@ -69,6 +72,7 @@ def _settings(wish: Wish) -> dict[str, Any]:
         settings["model"] = wish.model
     if not wish.loads_instructions:
         settings["project_doc_max_bytes"] = 0
+        settings["skills"] = {"include_instructions": False}
     if not wish.is_confined:
         settings["sandbox_mode"] = "workspace-write"
         settings["sandbox_workspace_write"] = {
@@ -128,8 +132,9 @@ def _text(value: str) -> str:
 
 
 class CodexReader:
-    """The events name no model: usage is of the model that was asked for (model ""). An item of type
-    "error" is a warning, a line of type "error" may be a retry."""
+    """The events name no model: usage is of the model that was asked for (model ""). It counts the
+    whole conversation: after a resume also the interrupted call's, which itself told none. An item
+    of type "error" is a warning, a line of type "error" may be a retry."""
 
     def __init__(self) -> None:
         self._usages: list[Usage] = []
@@ -218,10 +223,14 @@ def _asked(item: dict[str, Any]) -> str:
         case "command_execution":
             return " ".join(_command(text(item.get("command"))).split()) or "command"
         case "mcp_tool_call":
-            return call(f"{text(item.get('server'))}.{text(item.get('tool'))}", item.get("arguments"))
+            return call(
+                f"{text(item.get('server'))}.{text(item.get('tool'))}", item.get("arguments")
+            )
         case "file_change":
             changes = items(item.get("changes"))
-            named = (f"{text(one.get('kind'))} {Path(text(one.get('path'))).name}" for one in changes)
+            named = (
+                f"{text(one.get('kind'))} {Path(text(one.get('path'))).name}" for one in changes
+            )
             return " ".join(["file_change", *named])
         case "web_search":
             return f"web_search {text(item.get('query'))}".strip()

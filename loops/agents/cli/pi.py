@@ -1,7 +1,8 @@
-"""pi (@mariozechner/pi-coding-agent), driven as AGENTS.md says; each claim here was seen with 0.73.1.
+"""pi (@mariozechner/pi-coding-agent), driven as AGENTS.md says; each claim was seen with 0.73.1.
 
 It knows no MCP: agents reach the tracker by the `loopwatch` command on their PATH, and Wish.mcp is
-left alone. It has no permissions and no sandbox.
+left alone. It has no permissions and no sandbox. The repository's extensions (code in the process
+that holds the API key) never load; its .pi/settings.json always counts, no switch leaves it out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from dataclasses import replace
 from typing import Any
 
 from loops.agents.cli.adapter import Launch, Wish
-from loops.agents.cli.lenient import as_json, call, content, items, mapping, number, openai_url, text
+from loops.agents.cli.lenient import (
+    as_json,
+    call,
+    content,
+    items,
+    mapping,
+    number,
+    openai_url,
+    text,
+)
 from loops.agents.cli.lenient import status as http_status
 from loops.agents.cli.lenient import tokens as count
 from loops.agents.events import Event, Kind, Usage
@@ -49,9 +59,11 @@ class Pi:
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:
-        argv = ["-p", "--mode", "json", *_model(wish)]
+        argv = ["-p", "--mode", "json", "--no-extensions", *_model(wish)]
         if not wish.loads_instructions:
-            argv += ["--no-context-files"]
+            argv += ["--no-context-files", "--no-skills", "--no-prompt-templates"]
+            # Empty, they stand in for the repository's .pi/SYSTEM.md and .pi/APPEND_SYSTEM.md.
+            argv += ["--system-prompt", "", "--append-system-prompt", ""]
         argv += ["--session", wish.resume] if wish.resume else []
         return Launch(
             argv=(*argv, *wish.extra),
@@ -181,8 +193,8 @@ def _retries_ended(line: dict[str, Any]) -> Iterable[Event]:
     if line.get("success") is not False:
         return ()
     said = text(line.get("finalError")) or "The request failed again."
-    failed = Event(kind=Kind.ERROR, text=said, status=_status(said))
-    return (failed, replace(failed, kind=Kind.DONE, ok=False))
+    # The message that failed was an ERROR already.
+    return (Event(kind=Kind.DONE, ok=False, text=said, status=_status(said)),)
 
 
 def _usage(model: str, used: dict[str, Any]) -> Usage:
