@@ -178,6 +178,10 @@ def test_it_skips_its_questions_only_inside_our_sandbox():
     assert "IS_SANDBOX" not in made.env
 
 
+def test_it_cannot_take_its_work_elsewhere_or_put_it_off():
+    assert after(launch(), "--disallowedTools") == "EnterWorktree,ScheduleWakeup,CronCreate"
+
+
 def test_its_retries_are_few_and_an_interrupted_conversation_goes_on():
     assert launch(retries=1).env["CLAUDE_CODE_MAX_RETRIES"] == "1"
     assert after(launch(resume="abc"), "--resume") == "abc"

@@ -47,8 +47,7 @@ def test_it_still_says_what_was_recorded(stub, bench, name, case):
 
 
 @each
-@pytest.mark.parametrize("is_confined", [True, False])
-@pytest.mark.parametrize("place", [".", "part"])
+@pytest.mark.parametrize(("is_confined", "place"), [(True, "."), (False, "part")])
 def test_it_can_commit_with_our_sandbox_or_without(stub, bench, name, is_confined, place):
     (bench.clone / "part").mkdir()
     commit = "echo x > a.txt && git add -A && git commit -qm Work && echo COMMITTED"
@@ -162,6 +161,14 @@ def test_codexs_own_sandbox_holds_without_ours(stub, bench):
     assert "KEPT-IN" in said
     assert "CUT-OFF" in said
     assert not outside.exists()
+
+
+def test_claude_works_in_the_clone_and_in_no_tree_beside_it(stub, bench):
+    steps = [{"tool": ["EnterWorktree", {}]}, {"shell": "pwd"}, {"text": "done"}]
+    stub.script(bench.mark, steps, per_request=True)
+    run(bench, "claude", stub.url("ok", bench.mark))
+    assert "EnterWorktree" not in stub.asked(bench.mark)[0].tools
+    assert bench.git("worktree", "list").count("\n") == 0
 
 
 def test_codex_keeps_the_key_from_the_commands_that_its_model_runs(stub, bench):

@@ -31,6 +31,8 @@ _ENV = {
     # Notes in HOME that the next iteration would read.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
 }
+# The first moves its work to another tree and branch of the clone; the others outlive the call.
+_ASTRAY = ("EnterWorktree", "ScheduleWakeup", "CronCreate")
 
 
 class Claude:
@@ -55,7 +57,7 @@ class Claude:
         else:
             tools = ["Bash", *([f"mcp__{SERVER}"] if wish.mcp else [])]
             argv += ["--permission-mode", "acceptEdits", "--allowedTools", ",".join(tools)]
-        argv += ["--strict-mcp-config"]
+        argv += ["--disallowedTools", ",".join(_ASTRAY), "--strict-mcp-config"]
         if wish.mcp:
             argv += ["--mcp-config", json.dumps({"mcpServers": {SERVER: _server(wish.mcp)}})]
         env = {**_ENV, "CLAUDE_CODE_MAX_RETRIES": str(wish.retries)}
