@@ -31,11 +31,13 @@ _ENV = {
     # Notes in HOME that the next iteration would read.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
 }
+# The first moves its work to another tree and branch of the clone; the others outlive the call.
+_ASTRAY = ("EnterWorktree", "ScheduleWakeup", "CronCreate")
 
 
 class Claude:
-    """The Anthropic API, or what speaks like it at base_url. Without a key it signs in by the files
-    of `logins`."""
+    """The Anthropic API, or what speaks like it at base_url. Without a key and an address it signs
+    in by the files of `logins`."""
 
     name = "claude"
     tested = ("2.1.332", "2.1.332")
@@ -55,7 +57,7 @@ class Claude:
         else:
             tools = ["Bash", *([f"mcp__{SERVER}"] if wish.mcp else [])]
             argv += ["--permission-mode", "acceptEdits", "--allowedTools", ",".join(tools)]
-        argv += ["--strict-mcp-config"]
+        argv += ["--disallowedTools", ",".join(_ASTRAY), "--strict-mcp-config"]
         if wish.mcp:
             argv += ["--mcp-config", json.dumps({"mcpServers": {SERVER: _server(wish.mcp)}})]
         env = {**_ENV, "CLAUDE_CODE_MAX_RETRIES": str(wish.retries)}
@@ -65,6 +67,8 @@ class Claude:
             env["CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD"] = "1"
         if wish.base_url:
             env["ANTHROPIC_BASE_URL"] = wish.base_url.rstrip("/").removesuffix("/v1")
+        if wish.base_url and not wish.key:
+            env["ANTHROPIC_API_KEY"] = "none"  # without any it does not ask at all
         secret_env = {"ANTHROPIC_API_KEY": wish.key} if wish.key else {}
         return Launch(argv=(*argv, *wish.extra), env=env, secret_env=secret_env)
 
@@ -86,6 +90,7 @@ class ClaudeReader:
         self._requests: dict[str, Usage] = {}
         self._whole: tuple[Usage, ...] = ()
         self._has_helpers = False
+        self._limit: Event | None = None
 
     def read(self, line: dict[str, Any]) -> Iterable[Event]:
         message = mapping(line.get("message"))
@@ -101,7 +106,8 @@ class ClaudeReader:
             case "system" | "stream_event", _:  # how far a request or a task has come
                 return ()
             case "rate_limit_event", _:
-                return _limit(mapping(line.get("rate_limit_info")))
+                self._limit = _limit(mapping(line.get("rate_limit_info"))) or self._limit
+                return ()
             case "assistant", _:
                 return tuple(self._assistant(message))
             case "user", _:
@@ -136,10 +142,12 @@ class ClaudeReader:
         # "success" stands there for errors of the service too.
         reason = line.get("terminal_reason") or line.get("subtype")
         said = line.get("result") or content(line.get("errors")) or reason
+        limit = self._limit
         failed = Event(
             kind=Kind.ERROR,
             text=text(said) or "The CLI named no reason.",
-            status=status(line.get("api_error_status")),
+            status=status(line.get("api_error_status")) or (limit.status if limit else 0),
+            resets_at=limit.resets_at if limit else None,
         )
         yield failed
         yield replace(failed, kind=Kind.DONE, ok=False)
@@ -170,39 +178,39 @@ def _retry(line: dict[str, Any]) -> Event:
     )
 
 
-def _limit(info: dict[str, Any]) -> Iterable[Event]:
-    """Of a subscription; anything but a rejection is news for later."""
+def _limit(info: dict[str, Any]) -> Event | None:
+    """A subscription's limit that was reached, told before the end; whether the work goes on all
+    the same (paid apart) only the end says. Not seen: it takes a subscription."""
     if info.get("status") != "rejected":
-        return ()
-    kind = text(info.get("rateLimitType")).replace("_", " ")
-    said = f"The usage limit is reached ({kind})." if kind else "The usage limit is reached."
+        return None
     resets = number(info.get("resetsAt"))
-    return (Event(kind=Kind.ERROR, text=said, status=429, resets_at=resets),)
+    return Event(kind=Kind.ERROR, status=429, resets_at=resets)
 
 
 def _usage(model: str, used: dict[str, Any]) -> Usage:
     cached = count(used.get("cache_read_input_tokens"))
     written = count(used.get("cache_creation_input_tokens"))
     asked = count(used.get("input_tokens")) + cached + written
+    output, thought = count(used.get("output_tokens")), mapping(used.get("output_tokens_details"))
     return Usage(
         model=model,
         input=asked,
-        output=count(used.get("output_tokens")),
+        output=output,
         cached=cached,
-        reasoning=count(mapping(used.get("output_tokens_details")).get("thinking_tokens")),
+        reasoning=min(count(thought.get("thinking_tokens")), output),
     )
 
 
 def _of_model(model: str, used: dict[str, Any]) -> Usage:
     is_invented = used.get("costBasis") == "unknown"  # a price for a model that it does not know
     cached = count(used.get("cacheReadInputTokens"))
-    written = count(used.get("cacheCreationInputTokens"))
+    written, output = count(used.get("cacheCreationInputTokens")), count(used.get("outputTokens"))
     return Usage(
         model=model,
         input=count(used.get("inputTokens")) + cached + written,
-        output=count(used.get("outputTokens")),
+        output=output,
         cached=cached,
-        reasoning=count(used.get("thinkingTokens")),
+        reasoning=min(count(used.get("thinkingTokens")), output),
         reported=None if is_invented else number(used.get("costUSD")),
     )
 

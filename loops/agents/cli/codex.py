@@ -193,13 +193,13 @@ class CodexReader:
         yield Event(kind=Kind.TOOL_RESULT, ok=is_ok, text=_result(item))
 
     def _done(self, used: dict[str, Any]) -> Iterable[Event]:
-        asked = count(used.get("input_tokens"))
+        asked, output = count(used.get("input_tokens")), count(used.get("output_tokens"))
         usage = Usage(
             model="",
             input=asked,
-            output=count(used.get("output_tokens")),
+            output=output,
             cached=min(count(used.get("cached_input_tokens")), asked),
-            reasoning=count(used.get("reasoning_output_tokens")),
+            reasoning=min(count(used.get("reasoning_output_tokens")), output),
         )
         self._usages = [usage]
         return (Event(kind=Kind.USAGE, usage=usage), Event(kind=Kind.DONE))
