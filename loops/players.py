@@ -22,14 +22,13 @@ from loops.agents.command import CommandAgent, Prompt
 from loops.agents.endpoint import Contract, EndpointAgent
 from loops.agents.events import Usage
 from loops.engine.values import Role
-from loops.interface import Used
-from loops.interface.replies import PlanPacket, VerificationReport
+from loops.interface import Used, replies
 from tracker.errors import Invalid
 
 _READS_INSTRUCTIONS = (Role.WORKER, Role.MAKER)
 _CONTRACTS = {
-    Role.THINKER: (PlanPacket, ("plan", "submit", "-")),
-    Role.VERIFIER: (VerificationReport, ("verdict", "submit", "-")),
+    Role.THINKER: (replies.plan_schema, ("plan", "submit", "-")),
+    Role.VERIFIER: (replies.report_schema, ("verdict", "submit", "-")),
 }
 
 
@@ -80,7 +79,7 @@ def _cli(agent: AgentConfig, seat: Seat) -> CliAgent:
 
 
 def _endpoint(agent: AgentConfig, seat: Seat) -> EndpointAgent:
-    kind, command = _CONTRACTS[seat.role]
+    schema, command = _CONTRACTS[seat.role]
     return EndpointAgent(
         kind=agent.adapter,
         model=agent.model,
@@ -88,9 +87,7 @@ def _endpoint(agent: AgentConfig, seat: Seat) -> EndpointAgent:
         key=secrets.reveal(agent.key) if agent.key else "",
         context_tokens=agent.context_tokens,
         retry_seconds=agent.retry_seconds,
-        contract=Contract(
-            schema=kind.model_json_schema(), submit=lambda text: seat.hand_in(command, text)
-        ),
+        contract=Contract(schema=schema(), submit=lambda text: seat.hand_in(command, text)),
     )
 
 

@@ -133,9 +133,7 @@ def _line(iteration: Iteration, seq: int, number: int, at: datetime, raw: str) -
     if len(text) > LONGEST_LINE:
         text = f"{text[:LONGEST_LINE]} … ({len(text) - LONGEST_LINE:,} more characters, see Raw)"
     kind, tone = _LOOKS.get(text[:2], ("out", ""))
-    return LogLine(
-        seq=seq, number=number, at=at, kind=kind, tone=tone, fragments=fragments(text)
-    )
+    return LogLine(seq=seq, number=number, at=at, kind=kind, tone=tone, fragments=fragments(text))
 
 
 def raw_url(iteration: Iteration) -> str:

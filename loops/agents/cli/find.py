@@ -24,7 +24,7 @@ def find(name: str, program: str = "") -> Path | None:
 
 
 def version(program: Path) -> str:
-    """What `--version` says, "" if it says nothing sensible. Asked once for each installation; the
+    """What `--version` says (pi on its error stream), "" if it says nothing sensible. Asked once for each installation; the
     first time takes as long as the program takes to start."""
     try:
         stat = os.stat(program)
@@ -64,7 +64,7 @@ def _asked(program: Path, _changed: int, _size: int) -> str:
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""
-    found = _VERSION.search(done.stdout.decode("utf-8", "replace"))
+    found = _VERSION.search((done.stdout + done.stderr).decode("utf-8", "replace"))
     return found[0][:MOST_VERSION] if found else ""
 
 
