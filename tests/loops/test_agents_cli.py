@@ -137,6 +137,14 @@ def test_a_wait_announced_longer_than_it_may_retry_is_not_waited_for(tmp_path):
     assert reply.resets_in == 3000.0
 
 
+def test_silence_between_two_tries_has_the_reason_of_the_tries(tmp_path):
+    retry = {"kind": "retry", "text": "HTTP 429", "status": 429}
+    cli = MadeUp(retry, then="time.sleep(60)")
+    reply, _ = run(tmp_path, cli, call=make_call(tmp_path, silence_seconds=1), retry_seconds=40)
+    assert reply.fault is Fault.AGENT_LIMIT
+    assert "HTTP 429" in reply.detail
+
+
 def test_progress_ends_the_time_of_retrying(tmp_path):
     retry = {"kind": "retry", "text": "HTTP 500", "status": 500}
     on = {"kind": "text", "text": "going on"}

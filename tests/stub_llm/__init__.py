@@ -27,7 +27,8 @@ A run may have its own script in place of the steps of "ok":
                            {"fail": [429, "resets 8pm (Asia/Tokyo)", {"Retry-After": "30"}]}])
 
 In place of steps a function may stand: Asked -> all steps of the conversation, so that an agent's
-mind can look at what its tools said. "tool" names a tool by a regular expression and fills in required arguments that are not given.
+mind can look at what its tools said. "tool" names a tool by a regular expression and fills in
+required arguments that are not given.
 A step answers the n-th request of a conversation, where n is the number of tool results since the
 last human message: side requests (titles, retries) cannot derail it, and each fresh conversation
 starts at the first step. With per_request=True it answers the n-th request of the run instead,

@@ -113,9 +113,13 @@ class CliAgent:
             conversation=listener.heard.conversation,
             version=self.version,
         )
-        if ending.cause is not Cause.EXITED and not listener.is_cut_off:
+        # Silent between two tries of its own (codex, after a long Retry-After): the reason is known.
+        gave_up = listener.is_cut_off or (
+            ending.cause is Cause.SILENCE and listener.heard.last_retry is not None
+        )
+        if ending.cause is not Cause.EXITED and not gave_up:
             return reply
-        fault, told = outcome.judged(ending, listener.heard, is_cut_off=listener.is_cut_off)
+        fault, told = outcome.judged(ending, listener.heard, is_cut_off=gave_up)
         return replace(
             reply,
             fault=fault,
