@@ -11,7 +11,8 @@ from loops.agents.resets import GRACE, LONGEST, resets_in
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 NOON = datetime(2026, 10, 5, 12, 0, tzinfo=UTC)  # a Monday
-ZONES = sorted(available_timezones() - {"localtime"})
+# A bare CET or EST is an abbreviation, the same all the year.
+ZONES = sorted(name for name in available_timezones() if "/" in name)
 
 
 @pytest.mark.parametrize(
