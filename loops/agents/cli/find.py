@@ -24,8 +24,8 @@ def find(name: str, program: str = "") -> Path | None:
 
 
 def version(program: Path) -> str:
-    """What `--version` says (pi on its error stream), "" if it says nothing sensible. Asked once for
-    each installation; the first time takes as long as the program takes to start."""
+    """What `--version` says (pi on its error stream), "" if it says nothing sensible. Asked once
+    for each installation; the first time takes as long as the program takes to start."""
     try:
         stat = os.stat(program)
     except OSError:

@@ -113,7 +113,7 @@ class CliAgent:
             conversation=listener.heard.conversation,
             version=self.version,
         )
-        # Silent between two tries of its own (codex, after a long Retry-After): the reason is known.
+        # Silent between two tries of its own (codex, after a long Retry-After): why is known.
         gave_up = listener.is_cut_off or (
             ending.cause is Cause.SILENCE and listener.heard.last_retry is not None
         )
