@@ -275,6 +275,7 @@ class Stage:
             goal=sight.goal(project),
             pool=tuple(worker.name for worker in self.config.pool),
             criteria=work.criteria,
+            withheld=(*self._secret_env.values(), *self._withheld),
         )
 
     # --- the done script ---------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Context:
     the thread that serves the agent and must come back by themselves: closing the interface waits
     for a request in progress.
     goal: key of the session's own requirement. pool: names of workers that a plan may choose.
-    criteria: those in force.
+    criteria: those in force. withheld: values that are kept nowhere, whatever an agent writes.
     """
 
     project: Project
@@ -39,6 +39,7 @@ class Context:
     goal: str = ""
     pool: tuple[str, ...] = ()
     criteria: tuple[Criterion, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from django.db import connections
 
+from loops.agents.redact import redact
 from loops.interface.client import pack, unpack
 from loops.interface.context import Answer, Collected, Collector, Context
 from loops.interface.link import MOST_REQUEST, Link
@@ -91,7 +92,7 @@ class Interface:
     def hand_in(self, argv: Sequence[str], text: str) -> str:
         """A request of this process for an agent that has no tools; "" or the sentence of refusal.
         Not beside requests of an agent: the collector is used by one thread at a time."""
-        answer = dispatch(self._context, self._collector, list(argv), text)
+        answer = self._carry_out(argv, text)
         return "" if answer.code == 0 else answer.err.strip()
 
     def close(self) -> None:
@@ -200,13 +201,18 @@ class Interface:
         known = self._answers.get(request.key)
         if known is not None:
             return known
-        answer = dispatch(self._context, self._collector, request.argv, request.stdin)
+        answer = self._carry_out(request.argv, request.stdin)
         if answer.code == 1:
             connections.close_all()  # the database may be what failed: the next one connects anew
         self._answers[request.key] = answer
         if len(self._answers) > MOST_REMEMBERED:
             self._answers.popitem(last=False)
         return answer
+
+    def _carry_out(self, argv: Sequence[str], stdin: str) -> Answer:
+        withheld = (self._token, *self._context.withheld)
+        words = [redact(word, withheld) for word in argv]
+        return dispatch(self._context, self._collector, words, redact(stdin, withheld))
 
     def _secret(self) -> bytes:
         return self._token.encode("utf-8", "replace")

@@ -50,10 +50,11 @@ def play(repo, db):
         project = tracker.create_project(name="p", repo_path=str(repo), by=me)
         tracker.edit_requirement(project, None, text="app.txt lacks the word bad.", by=me)
         argv = {
-            "worker": worker_argv or scripted.argv(*worker),
+            "worker": worker_argv or scripted.argv(*(worker or ("finisher",))),
             "reviewer": reviewer_argv or scripted.argv(*reviewer),
         }
         agents = {role: {"argv": argv[role], "wall_seconds": wall_seconds} for role in argv}
+        agents |= config.pop("agents", {})
         for role, name in (secret_env or {}).items():
             agents[role]["secret_env"] = {"API_KEY": name}
         config = {"agents": agents, "limits": {"iterations": limit}, **config}
