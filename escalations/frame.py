@@ -88,7 +88,7 @@ def _here(path: str) -> str:
     parts = path.strip("/").split("/")
     if parts[0] == "queue":
         return "Queue"
-    if parts[0] in ("settings", "agents", "welcome", "account"):
+    if parts[0] in ("settings", "agents", "welcome"):
         return "Settings"
     if parts[0] == "p" and len(parts) > 2:
         return {"tracker": "Tracker", "specs": "Specs"}.get(parts[2], "")
