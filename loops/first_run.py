@@ -16,7 +16,7 @@ from loops.agent_settings import CLIS, AgentConfig
 from loops.configuration import parse
 from loops.independence import ORDER, grade, mind
 from loops.models import Agent, Session
-from loops.reading.trials import is_built_in
+from loops.trying import is_built_in
 from loops.workspaces import look
 from loops.workspaces.source import Source
 from tracker import services as tracker
@@ -57,7 +57,9 @@ def inspect(text: str) -> Repository:
     try:
         path = path.expanduser()
         if not path.is_absolute():
-            return Repository(path=path, refusal=f"{path} is not a full path; it begins with / or ~.")
+            return Repository(
+                path=path, refusal=f"{path} is not a full path; it begins with / or ~."
+            )
         path = path.resolve()
         found = look(path)
     except (OSError, RuntimeError, ValueError) as fault:
@@ -129,9 +131,7 @@ def _npm_tests(source: Source) -> bool:
     return bool(said) and "no test specified" not in said
 
 
-def make_project(
-    found: Repository, *, name: str, check: str, takes_over: bool, by: By
-) -> Project:
+def make_project(found: Repository, *, name: str, check: str, takes_over: bool, by: By) -> Project:
     """A project of the repository; takes_over: its statements become requirements R-1, R-2 ..."""
     with transaction.atomic():
         project = tracker.create_project(

@@ -133,9 +133,7 @@ def _judges(config: SessionConfig) -> list[tuple[str, Mind, bool]]:
     if config.pattern == Pattern.SINGLE_THREAD.value:
         reviewer = config.agents.get("reviewer")
         return [("reviewer", mind(reviewer), False)] if reviewer else []
-    return [
-        (f"verifier {one.name}", mind(one.agent), one.mechanical) for one in config.verifiers
-    ]
+    return [(f"verifier {one.name}", mind(one.agent), one.mechanical) for one in config.verifiers]
 
 
 def refuse_own_judges(config: SessionConfig) -> None:

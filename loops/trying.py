@@ -11,6 +11,12 @@ from loops.models import Agent
 from loops.trials import LATE_SECONDS, Trial, trial
 
 PARTS = ("agents",)  # of the pages that show them
+_OURS = "loops.agents."  # in the command of every program that comes with Loopwatch
+
+
+def is_built_in(agent: Agent) -> bool:
+    """Plays the demo only, so a try of it says nothing."""
+    return any(_OURS in word for word in agent.settings.get("argv", ()))
 
 
 def is_under_way(agent: Agent) -> bool:

@@ -12,7 +12,8 @@ from loops.pages.settings import AdapterChoice, AgentPage
 from loops.reading import links
 from loops.reading.agents import program_words, uses
 from loops.reading.confined import confined
-from loops.reading.trials import is_built_in, tried
+from loops.reading.trials import tried
+from loops.trying import is_built_in
 from tracker.pages.atoms import Link
 
 CRUMBS = (Link("Settings", links.AGENTS), Link("Agents", links.AGENTS))

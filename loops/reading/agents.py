@@ -14,13 +14,22 @@ from loops.agent_settings import CLIS
 from loops.engine.values import Role, State
 from loops.independence import family
 from loops.models import Agent, Price, Program, Secret, Session
-from loops.pages.settings import AgentRow, AgentsPage, AgentsPart, Entry, PriceRow, SecretRow, Unused
+from loops.pages.settings import (
+    AgentRow,
+    AgentsPage,
+    AgentsPart,
+    Entry,
+    PriceRow,
+    SecretRow,
+    Unused,
+)
 from loops.pages.states import role_word
 from loops.reading import links
 from loops.reading.confined import confined
 from loops.reading.judges import judge_rows
-from loops.reading.trials import is_built_in, tried
+from loops.reading.trials import tried
 from loops.settings_forms import RolesForm
+from loops.trying import is_built_in
 from tracker.pages.atoms import CheckLine
 from tracker.pages.words import listed, moment, plural
 
@@ -232,7 +241,9 @@ def _changes() -> tuple[CheckLine, ...]:
     active = Session.objects.exclude(state=State.ENDED.value).count()
     frozen = f"{plural(active, 'active one')} frozen as started" if active else "none is active now"
     return (
-        CheckLine(tone="off", icon="clock", text="New sessions use it", fact=f"from S-{newest + 1}"),
+        CheckLine(
+            tone="off", icon="clock", text="New sessions use it", fact=f"from S-{newest + 1}"
+        ),
         CheckLine(tone="off", icon="lock", text="Sessions that run keep theirs", sub=frozen),
         CheckLine(
             tone="warn",
@@ -241,4 +252,3 @@ def _changes() -> tuple[CheckLine, ...]:
             sub="warns here, and is noted on each iteration that it ran",
         ),
     )
-

@@ -5,9 +5,9 @@ from __future__ import annotations
 from loops.adapters import KINDS
 from loops.agents.confine import Confinement, confinement
 from loops.pages.settings import Confined
+from loops.pages.states import role_word
 from loops.reading.budgets import agent_name, members
 from loops.reading.reading import Reading
-from loops.pages.states import role_word
 from tracker.errors import Invalid
 from tracker.pages.atoms import CheckLine, Chip
 from tracker.pages.words import listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loops import configuration
-from loops.engine.values import Pattern, State
+from loops.engine.values import State
 from loops.independence import ORDER, Grade, Pair, pairs
 from loops.models import Session
 from loops.pages.settings import JudgeRow
@@ -84,10 +84,3 @@ def sentence(pair: Pair) -> str:
 
 def _models(pair: Pair) -> str:
     return f"{pair.judged_by.words} over {pair.made_by.words}"
-
-
-def needs_a_word(pattern: Pattern, found: Iterable[Pair]) -> bool:
-    """A verifier that judges itself is refused unless a person says that this is known."""
-    if pattern is Pattern.SINGLE_THREAD:
-        return False
-    return any(pair.grade is Grade.SAME_MODEL for pair in found)

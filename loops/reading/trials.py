@@ -22,16 +22,10 @@ _FAILED = {
     Fault.REFUSED: "Refused",
     Fault.CONTEXT_FULL: "Prompt too long",
 }
-_OURS = "loops.agents."  # of the programs that the demo runs
-
-
-def is_built_in(agent: Agent) -> bool:
-    """Plays the demo only, so a try of it says nothing."""
-    return any(_OURS in word for word in agent.settings.get("argv", ()))
 
 
 def tried(agent: Agent) -> Tried:
-    if is_built_in(agent):
+    if trying.is_built_in(agent):
         return Tried(chip=Chip("off", "check", "Built in"), sub="plays the demo")
     if not agent.trial:
         return Tried(chip=Chip("off", "queued", "Not tried"))

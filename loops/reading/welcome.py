@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from loops import first_run, hosts, programs
 from loops.adapters import KINDS, outside
-from loops.agent_settings import CLIS
+from loops.agent_settings import CLIS, AgentConfig
 from loops.engine.values import Fault
 from loops.first_run import Repository, Team
 from loops.independence import grade, mind
-from loops.agent_settings import AgentConfig
 from loops.models import Agent, Program, Session
 from loops.pages.settings import Tried
 from loops.pages.welcome import FoundAgent, FoundPart, RepositoryStep, WelcomePage
@@ -17,7 +16,8 @@ from loops.reading.agent import logins_there
 from loops.reading.agents import version_words
 from loops.reading.confined import confined
 from loops.reading.judges import CHIPS
-from loops.reading.trials import is_built_in, tried
+from loops.reading.trials import tried
+from loops.trying import is_built_in
 from loops.welcome_forms import GoalForm, RepositoryForm
 from tracker import services as tracker
 from tracker.models import Project
@@ -42,7 +42,8 @@ def welcome_page(
         form=goal,
         ref=f"S-{number}",
         iterations=first_run.ITERATIONS,
-        limits=f"or {first_run.HOURS} h" + (f", or ${first_run.MONEY}" if "money" in limits else ""),
+        limits=f"or {first_run.HOURS} h"
+        + (f", or ${first_run.MONEY}" if "money" in limits else ""),
         players=_players(players),
         judged=_judged(players),
         before=_before(players),
