@@ -64,7 +64,7 @@ class Mind:
 
 def family(model: str) -> str:
     """ "anthropic/claude-opus-4-8" -> "claude"; "" where the table has none."""
-    name = re.split(r"[/:]", model.strip().lower())[-1]
+    name = _name(model)
     for word, starts in _FAMILIES.items():
         # "us.anthropic.claude-..." of some clouds begins with where it is served
         if any(re.search(rf"(?:^|\.){re.escape(start)}(?![a-z])", name) for start in starts):
@@ -93,7 +93,8 @@ def grade(maker: Mind, judge: Mind) -> Grade:
 
 
 def _name(model: str) -> str:
-    return re.split(r"[/:]", model.lower())[-1]
+    """Without where it is served: "openrouter/anthropic/claude-opus" is claude-opus."""
+    return model.strip().lower().rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
