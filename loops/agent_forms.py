@@ -57,6 +57,7 @@ class AgentForm(Inputs):
         label="What it is",
         widget=forms.RadioSelect,
         initial="command",
+        required=False,
         choices=tuple((kind.name, kind.word) for kind in KINDS.values()),
     )
     name = forms.SlugField(

@@ -43,8 +43,8 @@ def users(name: str) -> list[str]:
 
 def named(agent: dict[str, Any]) -> tuple[str, ...]:
     """The secrets that an agent's settings name, each once."""
-    names = [agent.get("key", ""), *agent.get("secret_env", {}).values()]
-    return tuple(dict.fromkeys(filter(None, names)))
+    key = [agent["key"]] if agent.get("key") else []
+    return tuple(dict.fromkeys([*key, *agent.get("secret_env", {}).values()]))
 
 
 def find(name: str) -> Secret:

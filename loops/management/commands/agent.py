@@ -56,7 +56,7 @@ class Command(PersonCommand):
         return Answer({"name": options["name"]}, f"Agent {options['name']} is gone.")
 
     def propose(self, options: Options) -> Answer:
-        agent_services.propose(_variables(options["agents"], "ROLE=NAME", may_be_empty=True))
+        agent_services.propose(_variables(options["agents"], "ROLE=NAME"))
         kept = agent_services.proposals()
         return Answer(kept, "\n".join(f"{role}  {name}" for role, name in kept.items()))
 
@@ -132,9 +132,9 @@ def _split(command: str) -> list[str]:
         raise Invalid("The command cannot be split: a quotation mark is not closed.") from None
 
 
-def _variables(pairs: list[str], form: str, *, may_be_empty: bool = False) -> dict[str, str]:
+def _variables(pairs: list[str], form: str) -> dict[str, str]:
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not (name and equals and (value or may_be_empty or form == "NAME=VALUE")):
+        name, equals, _ = pair.partition("=")
+        if not (name and equals):
             raise Invalid(f"{pair!r} does not read {form}.")
     return dict(pair.partition("=")[::2] for pair in pairs)
