@@ -14,7 +14,7 @@ from tracker.pages.words import listed
 
 _HOST = (
     "Runs inside a sandbox of the operating system: it writes in its session's clone and its own "
-    "home only, and sees neither the data folder nor other projects. The network is open to it."
+    "home only, other projects are hidden, the network is open."
 )
 _NOTHING = (
     "This agent could act as you: no sandbox hides your files or the data folder from it on this "

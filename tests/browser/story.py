@@ -86,6 +86,15 @@ def frame(
         nav=tuple(
             NavEntry(word=word, icon=icon, href=href, count=badge, is_current=word == current)
             for word, icon, href, badge in places
+        )
+        + (
+            NavEntry(
+                word="Settings",
+                icon="sliders",
+                href="/settings/agents/",
+                is_current=current == "Settings",
+                is_low=True,
+            ),
         ),
         engine_age=age,
         age_url="/health/engine/",
