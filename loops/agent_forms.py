@@ -13,6 +13,7 @@ from loops.agent_settings import CLIS, ENDPOINTS, AgentConfig
 from loops.forms import number
 from tracker.forms import Inputs, lines, mono
 
+NAME_SENTENCE = "A name has small letters, digits and dashes, at most 60."
 # Which adapters have a field; what the others hold is ignored.
 _ALL = tuple(KINDS)
 FIELDS = {
@@ -61,7 +62,11 @@ class AgentForm(Inputs):
         choices=tuple((kind.name, kind.word) for kind in KINDS.values()),
     )
     name = forms.SlugField(
-        label="Name", max_length=60, widget=mono(), help_text="Small letters, digits and dashes."
+        label="Name",
+        max_length=60,
+        widget=mono(),
+        help_text="Small letters, digits and dashes.",
+        error_messages={"invalid": NAME_SENTENCE},
     )
     command = forms.CharField(
         label="Command",
@@ -82,14 +87,14 @@ class AgentForm(Inputs):
         max_length=100,
         required=False,
         widget=mono(),
-        help_text="As the agent and the price table name it. Empty: its own default.",
+        help_text="As the price table names it. Empty: its own default; an endpoint needs one.",
     )
     base_url = forms.CharField(
         label="Address of the model",
         max_length=500,
         required=False,
         widget=mono(),
-        help_text="Empty: its vendor’s. For example http://127.0.0.1:8080/v1.",
+        help_text="Empty: its vendor’s. An OpenAI-compatible one needs it, ending in /v1.",
     )
     key = forms.ChoiceField(label="API key", required=False)
     new_key = forms.CharField(

@@ -189,6 +189,15 @@ class NewSessionForm(Inputs):
         )
 
     @property
+    def chosen(self) -> tuple[str, ...]:
+        """Every agent that takes part as the form stands, each once."""
+        made, judges = self._players()
+        rest = {Pattern.SINGLE_THREAD: ("coach",), Pattern.FEEDBACK: ("thinker",)}
+        others = [str(self[role].value() or "") for role in rest.get(self.pattern_now, ())]
+        names = [*(one for _, one in made), *(one for _, one, _measures in judges), *others]
+        return tuple(dict.fromkeys(filter(None, names)))
+
+    @property
     def needs_a_word(self) -> bool:
         """A verifier would judge its own model: refused unless a person says that it is known."""
         is_thread = self.pattern_now is Pattern.SINGLE_THREAD

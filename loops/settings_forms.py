@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 
+from loops.agent_forms import NAME_SENTENCE
 from loops.engine.values import Role
 from loops.ledger import MOST_PRICE
 from tracker.forms import Inputs, mono
@@ -32,8 +33,8 @@ class RolesForm(Inputs):
 
 
 class PricesForm(Inputs):
-    """Prices of models, and of one more. prices(): model -> (input, cached, output) of what changed;
-    cached None = as input. A model without any number stays without a price."""
+    """Prices of models, and of one more. prices(): model -> (input, cached, output) of what
+    changed; cached None = as input. A model without any number stays without a price."""
 
     new = forms.CharField(label="Another model", max_length=100, required=False, widget=mono())
 
@@ -98,7 +99,11 @@ class PricesForm(Inputs):
 
 class SecretForm(Inputs):
     name = forms.SlugField(
-        label="Name", max_length=60, widget=mono(), help_text="Small letters, digits and dashes."
+        label="Name",
+        max_length=60,
+        widget=mono(),
+        help_text="Small letters, digits and dashes.",
+        error_messages={"invalid": NAME_SENTENCE},
     )
     value = forms.CharField(
         label="Value",

@@ -51,14 +51,19 @@ def lines(reading: Reading) -> tuple[CheckLine, ...]:
         if frozen:
             who = (agent_name(frozen), frozen.get("adapter", "command"))
             roles.setdefault(who, []).append(f"{role_word(role)} {name}".rstrip())
-    return tuple(_line(name, confined(adapter), who) for (name, adapter), who in roles.items())
+    return tuple(
+        line(f"{name}, {listed(played).lower()}", adapter)
+        for (name, adapter), played in roles.items()
+    )
 
 
-def _line(name: str, found: Confined, roles: list[str]) -> CheckLine:
+def line(who: str, adapter: str) -> CheckLine:
+    """One agent's statement; the whole sentence where it is no good one."""
+    found = confined(adapter)
     return CheckLine(
         tone=found.chip.tone,
         icon=found.chip.icon,
-        text=f"{name}, {listed(roles).lower()}",
+        text=who,
         fact=found.chip.word,
         sub=found.sentence if found.chip.tone != "ok" else "",
     )

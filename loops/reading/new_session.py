@@ -15,7 +15,7 @@ from loops.independence import Grade, Mind, mind
 from loops.models import Agent, Session
 from loops.pages.new_session import NewSessionPage, PreflightPart
 from loops.pages.states import POSSIBLE_ENDS, end_chip
-from loops.reading import links
+from loops.reading import confined, links
 from loops.reading.bound import bound_part
 from loops.reading.judges import CHIPS, sentence
 from loops.session_forms import NewSessionForm
@@ -108,13 +108,23 @@ def new_session_page(
         preview=links.PREVIEW,
         index=links.INDEX,
         bound=bound_part(form),
-        preflight=preflight_part(project, look, form.pattern_now),
+        preflight=_preflight(form, project, look),
         ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[form.pattern_now]),
         family=independence(form),
         look=token,
         new_agent=links.NEW_AGENT,
         dry_run=links.DRY_RUN,
     )
+
+
+def _preflight(
+    form: NewSessionForm, project: Project, look: Mapping[str, Any] | None
+) -> PreflightPart:
+    """With what confines each agent that was chosen."""
+    found = preflight_part(project, look, form.pattern_now)
+    adapters = dict(Agent.objects.filter(name__in=form.chosen).values_list("name", "adapter"))
+    lines = tuple(confined.line(name, adapters[name]) for name in form.chosen if name in adapters)
+    return replace(found, lines=(*found.lines, *lines)) if found.can_start else found
 
 
 def independence(form: NewSessionForm) -> tuple[CheckLine, ...]:

@@ -42,8 +42,7 @@ def welcome_page(
         form=goal,
         ref=f"S-{number}",
         iterations=first_run.ITERATIONS,
-        limits=f"or {first_run.HOURS} h"
-        + (f", or ${first_run.MONEY}" if "money" in limits else ""),
+        limits=_limits(has_money="money" in limits),
         players=_players(players),
         judged=_judged(players),
         before=_before(players),
@@ -55,6 +54,11 @@ def welcome_page(
         demo=links.DEMO,
         index=links.INDEX,
     )
+
+
+def _limits(*, has_money: bool) -> str:
+    money = f", or ${first_run.MONEY}" if has_money else ""
+    return f"or {first_run.HOURS} h{money}"
 
 
 def newest_project() -> Project | None:
@@ -136,9 +140,11 @@ def _repository(
         needs = plural(len(tracker.requirements(project)), "requirement")
         check = f"checked by {project.check_command}" if project.check_command else "no check"
         return RepositoryStep(
-            form=form, project=project.name, project_facts=f"{project.repo_path} · {needs} · {check}",
+            form=form,
+            project=project.name,
+            project_facts=f"{project.repo_path} · {needs} · {check}",
             spec=links.spec(project),
-        )  # fmt: skip
+        )
     if found is None or found.refusal:
         return RepositoryStep(form=form)
     return RepositoryStep(

@@ -96,7 +96,9 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         "agent": ("loops/settings/agent.html", "Settings", e.agent),
         "agent-new": ("loops/settings/agent.html", "Settings", e.new_agent),
         "agent-endpoint": (
-            "loops/settings/agent.html", "Settings", lambda: e.new_agent("openai"),
+            "loops/settings/agent.html",
+            "Settings",
+            lambda: e.new_agent("openai"),
         ),
         "agent-refused": ("loops/settings/agent.html", "Settings", e.new_agent_refused),
         "prices": ("loops/settings/prices.html", "Settings", e.prices),

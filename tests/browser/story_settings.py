@@ -85,7 +85,9 @@ def agents_empty() -> s.AgentsPage:
     from dataclasses import replace
 
     nothing = s.AgentsPart(rows=(), unused=(), looked="not looked yet", is_busy=True)
-    return replace(agents(), summary="no agent yet", agents=nothing, prices=(), secrets=(), judges=())
+    return replace(
+        agents(), summary="no agent yet", agents=nothing, prices=(), secrets=(), judges=()
+    )
 
 
 _ADAPTERS = (

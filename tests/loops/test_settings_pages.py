@@ -201,7 +201,7 @@ def test_every_cli_can_be_added_by_its_link(admin, adapter):
         ({"adapter": "claude", "secret_env": "X=nosuch"}, "secret_env", "no secret nosuch"),
         ({"adapter": "claude", "wall_minutes": "0"}, "wall_minutes", "whole number"),
         ({"adapter": "nonsense"}, "adapter", "valid choice"),
-        ({"adapter": "claude", "name": "Not A Name"}, "name", "valid"),
+        ({"adapter": "claude", "name": "Not A Name"}, "name", "small letters"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field_and_nothing_typed_is_lost(
