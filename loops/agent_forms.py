@@ -51,8 +51,8 @@ def _pattern(label: str) -> forms.CharField:
 
 
 class AgentForm(Inputs):
-    """An agent of any adapter. settings(): what services.save_agent takes, of a valid form. new_key:
-    an API key to keep as a secret of its own; it is never shown again, so never sent back."""
+    """An agent of any adapter. settings(): what services.save_agent takes, of a valid form.
+    new_key: an API key to keep as a secret of its own; never shown again, so never sent back."""
 
     adapter = forms.ChoiceField(
         label="What it is",

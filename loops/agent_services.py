@@ -54,8 +54,8 @@ def ask_to_look() -> None:
 
 
 def ask_to_try(name: str) -> Agent:
-    """Have a worker try it; the row says how that goes. Raises Conflict while it is being tried, and
-    where no worker can be asked."""
+    """Have a worker try it; the row says how that goes, also where no worker could be asked.
+    Raises Conflict while it is being tried."""
     with transaction.atomic():
         agent = Agent.objects.select_for_update().filter(name=name).first() or get_agent(name)
         if trying.is_under_way(agent):

@@ -1,4 +1,4 @@
-"""Prices from genai-prices: a maintained table that comes with its package, so nothing is fetched."""
+"""Prices from genai-prices: a maintained table, in its package, so that nothing is fetched."""
 
 from __future__ import annotations
 

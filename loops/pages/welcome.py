@@ -12,8 +12,9 @@ from tracker.pages.atoms import CheckLine, Chip
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundAgent:
-    """A coding CLI of this machine, or an agent that is there already. post: tries it (and makes it
-    an agent first). logins: sign-in files that may be lent to it; hint: the way on after a fault."""
+    """A coding CLI of this machine, or an agent that is there already. post: tries it, and makes
+    it an agent first. logins: sign-in files that may be lent to it. hint: the way on after a fault.
+    """
 
     key: str
     name: str
