@@ -7,13 +7,14 @@ import re
 from dataclasses import dataclass
 
 from loops.agent_settings import CLIS, ENDPOINTS
+from loops.agents.cli.known import ADAPTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """word: what people call it. program: its name on PATH, "" for what is none. tested: first and
     last version that the tests ran against. logins: files under a person's HOME that hold a
-    sign-in. own_sandbox: what its own sandbox was seen to do, "" = it has none. key: how its maker
+    sign-in. own_sandbox: a sentence on what its own does, "" = it has none. key: how its maker
     calls the API key. vendor: whose models it runs unless it is told otherwise, "" = anybody's.
     """
 
@@ -35,58 +36,27 @@ class Kind:
         return self.name in ENDPOINTS
 
 
+def _cli(name: str, word: str, key: str = "", vendor: str = "") -> Kind:
+    adapter = ADAPTERS[name]
+    return Kind(
+        name=name,
+        word=word,
+        program=name,
+        tested=adapter.tested,
+        logins=adapter.logins,
+        own_sandbox=adapter.own_sandbox,
+        key=key,
+        vendor=vendor,
+    )
+
+
 _KINDS = (
-    Kind(
-        name="claude",
-        word="Claude Code",
-        program="claude",
-        tested=("2.1.197", "2.1.332"),
-        logins=(".claude/.credentials.json",),
-        key="ANTHROPIC_API_KEY",
-        vendor="anthropic",
-    ),
-    Kind(
-        name="codex",
-        word="Codex",
-        program="codex",
-        tested=("0.171.0", "0.171.0"),
-        logins=(".codex/auth.json",),
-        own_sandbox="a write outside the workspace and a call to the network were both refused",
-        key="OPENAI_API_KEY",
-        vendor="openai",
-    ),
-    Kind(
-        name="gemini",
-        word="Gemini CLI",
-        program="gemini",
-        tested=("0.61.0", "0.61.0"),
-        logins=(".gemini/oauth_creds.json", ".gemini/google_accounts.json"),
-        key="GEMINI_API_KEY",
-        vendor="google",
-    ),
-    Kind(
-        name="opencode",
-        word="opencode",
-        program="opencode",
-        tested=("1.18.33", "1.18.33"),
-        logins=(".local/share/opencode/auth.json",),
-    ),
-    Kind(
-        name="qwen",
-        word="Qwen Code",
-        program="qwen",
-        tested=("0.24.4", "0.24.4"),
-        logins=(".qwen/oauth_creds.json",),
-        key="OPENAI_API_KEY",
-        vendor="qwen",
-    ),
-    Kind(
-        name="pi",
-        word="pi",
-        program="pi",
-        tested=("0.73.1", "0.73.1"),
-        logins=(".pi/agent/auth.json",),
-    ),
+    _cli("claude", "Claude Code", "ANTHROPIC_API_KEY", "anthropic"),
+    _cli("codex", "Codex", "OPENAI_API_KEY", "openai"),
+    _cli("gemini", "Gemini CLI", "GEMINI_API_KEY", "google"),
+    _cli("opencode", "opencode"),
+    _cli("qwen", "Qwen Code", "OPENAI_API_KEY", "qwen"),
+    _cli("pi", "pi"),
     Kind(name="openai", word="OpenAI-compatible endpoint", key="OPENAI_API_KEY"),
     Kind(name="anthropic", word="Anthropic endpoint", key="ANTHROPIC_API_KEY", vendor="anthropic"),
     Kind(name="command", word="Any command"),

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from loops.agent_forms import NAME_SENTENCE
+from loops.agent_settings import ENDPOINTS
 from loops.engine.values import Role
 from loops.ledger import MOST_PRICE
 from tracker.forms import Inputs, mono
 
 
 class RolesForm(Inputs):
-    """Which agent a new session's form proposes for each role; agents(): role -> name or ""."""
+    """Which agent a new session's form proposes for each role; agents(): role -> name or "".
 
-    def __init__(self, *args: Any, agents: Sequence[str] = (), **kwargs: Any) -> None:
+    A model's endpoint has no tools, so it is offered for thinker and verifier only."""
+
+    def __init__(self, *args: Any, agents: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        """agents: name -> adapter."""
         super().__init__(*args, **kwargs)
         for role in Role:
-            choices = [("", "None"), *((name, name) for name in agents)]
+            names = [
+                name
+                for name, adapter in (agents or {}).items()
+                if adapter not in ENDPOINTS or role in (Role.THINKER, Role.VERIFIER)
+            ]
+            choices = [("", "None"), *((name, name) for name in names)]
             self.fields[role.value] = forms.ChoiceField(
                 label=role.value.capitalize(),
                 choices=choices,

@@ -35,10 +35,7 @@ def confined(adapter: str) -> Confined:
     if mode is Confinement.BUBBLEWRAP:
         return Confined(Chip("ok", "shield", "Confined by the host"), _HOST)
     if kind.own_sandbox:
-        sentence = (
-            f"{kind.word} brings its own sandbox, the only one here: {kind.own_sandbox}. No "
-            "sandbox of this machine stands around it."
-        )
+        sentence = f"{kind.own_sandbox} No sandbox of this machine stands around it."
         return Confined(Chip("ok", "shield", "Confined by itself"), sentence)
     return Confined(Chip("warn", "warn", "Not confined"), _NOTHING)
 

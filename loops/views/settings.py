@@ -192,9 +192,9 @@ def follow(request: HttpRequest) -> None:
 
 
 def _roles(request: HttpRequest | None = None) -> RolesForm:
-    names = list(Agent.objects.order_by("name").values_list("name", flat=True))
+    agents = dict(Agent.objects.order_by("name").values_list("name", "adapter"))
     data = request.POST if request is not None else None
-    return RolesForm(data, agents=names, initial=agent_services.proposals())
+    return RolesForm(data, agents=agents, initial=agent_services.proposals())
 
 
 def _agents(request: HttpRequest, roles: RolesForm, status: int = 200) -> HttpResponse:

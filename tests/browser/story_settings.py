@@ -53,7 +53,7 @@ def agents() -> s.AgentsPage:
         entries=(s.Entry("Agents and prices", "cpu", "/settings/agents/", True), s.Entry("First run", "play", "/welcome/"), s.Entry("Your account", "person", "/account/")),
         summary="1 of 4 answered when tried",
         agents=s.AgentsPart(rows=_rows(), unused=(s.Unused("opencode", "1.18.33, in range", "", "/agents/new/?adapter=opencode"),), looked="looked 06:40", is_busy=True),
-        roles=RolesForm(agents=["claude", "codex", "qwen", "gemini"], initial={"worker": "claude", "reviewer": "codex"}),
+        roles=RolesForm(agents=dict.fromkeys(("claude", "codex", "qwen", "gemini"), "claude"), initial={"worker": "claude", "reviewer": "codex"}),
         prices=(
             s.PriceRow(model="claude-opus-4-8", family="claude", input="$5.00", cached="$0.50", output="$25.00", since="genai-prices 0.2.3, 14 Nov"),
             s.PriceRow(model="gpt-5.5", family="gpt", input="$1.80", cached="$0.18", output="$14.00", since="you, 21 Nov"),
