@@ -33,7 +33,7 @@ def confined(adapter: str) -> Confined:
     except Invalid as fault:
         return Confined(Chip("bad", "warn", "Cannot be confined"), str(fault))
     if mode is Confinement.BUBBLEWRAP:
-        return Confined(Chip("ok", "shield", "Confined by the host"), _HOST)
+        return Confined(Chip("ok", "shield", "Confined by the system"), _HOST)
     if kind.own_sandbox:
         sentence = f"{kind.own_sandbox} No sandbox of this machine stands around it."
         return Confined(Chip("ok", "shield", "Confined by itself"), sentence)

@@ -13,7 +13,7 @@ from loops.welcome_forms import GoalForm, RepositoryForm
 from tracker.pages.atoms import CheckLine, Chip, met
 
 HOST = s.Confined(
-    Chip("ok", "shield", "Confined by the host"),
+    Chip("ok", "shield", "Confined by the system"),
     "Runs inside a sandbox of the operating system: it writes in its session’s clone and its own home only, other projects are hidden, the network is open.",
 )
 NOTHING = s.Confined(

@@ -107,7 +107,7 @@ def test_before_anybody_looked_a_worker_is_asked_to_look_once(admin, sent):
 @pytest.mark.parametrize(
     ("mode", "adapter", "word"),
     [
-        (Confinement.BUBBLEWRAP, "claude", "Confined by the host"),
+        (Confinement.BUBBLEWRAP, "claude", "Confined by the system"),
         (Confinement.SHIM, "claude", "Not confined"),
         (Confinement.SHIM, "command", "Not confined"),
         (Confinement.SHIM, "openai", "Runs nothing here"),
