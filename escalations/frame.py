@@ -13,11 +13,10 @@ from loops import hosts, live
 from loops.models import Session
 from loops.pages.frame import Frame, Live, NavEntry
 from loops.reading import links
-from tracker.access import visible_projects
+from tracker.access import Right, may, visible_projects
 from tracker.models import Project
 
 AGE_URL = "/health/engine/"
-ACCOUNT_URL = "/account/"
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
@@ -41,7 +40,7 @@ def _frame(request: HttpRequest) -> Frame:
         engine_age=hosts.age_seconds(),
         age_url=AGE_URL,
         viewer=user.get_username() if signed_in and user else "",
-        account_url=ACCOUNT_URL,
+        account_url=links.ACCOUNT,
         live=getattr(request, "live", None),
     )
 
@@ -60,7 +59,7 @@ def _nav(request: HttpRequest) -> tuple[NavEntry, ...]:
             ("Specs", "doc", links.spec(project)),
         ]
     here = _here(request.path)
-    return tuple(
+    entries = tuple(
         NavEntry(
             word=word,
             icon=icon,
@@ -70,12 +69,27 @@ def _nav(request: HttpRequest) -> tuple[NavEntry, ...]:
         )
         for word, icon, href in places
     )
+    return (*entries, *_settings(request, here))
+
+
+def _settings(request: HttpRequest, here: str) -> tuple[NavEntry, ...]:
+    """For those who may set everything up; others could read none of it."""
+    if not may(request.user, Right.ADMINISTER, None):
+        return ()
+    is_current = here == "Settings"
+    return (
+        NavEntry(
+            word="Settings", icon="sliders", href=links.AGENTS, is_current=is_current, is_low=True
+        ),
+    )
 
 
 def _here(path: str) -> str:
     parts = path.strip("/").split("/")
     if parts[0] == "queue":
         return "Queue"
+    if parts[0] in ("settings", "agents", "welcome"):
+        return "Settings"
     if parts[0] == "p" and len(parts) > 2:
         return {"tracker": "Tracker", "specs": "Specs"}.get(parts[2], "")
     return "Loops"

@@ -49,7 +49,8 @@ class VerifierConfig(MemberConfig):
 
 
 class SessionConfig(Strict):
-    """agents: by role, for roles that one agent plays; pool and verifiers: by name, in order."""
+    """agents: by role, for roles that one agent plays; pool and verifiers: by name, in order.
+    judges_itself: a person knows that a verifier runs the model that it judges."""
 
     pattern: Literal["single_thread", "thinker_worker_verifier", "maker_verifier"] = "single_thread"
     limits: LimitsConfig = LimitsConfig()
@@ -69,6 +70,7 @@ class SessionConfig(Strict):
     reverifications: Budget = 1
     nested: bool = False
     attempts: Count = 4
+    judges_itself: bool = False
 
     def engine(self) -> Config:
         """The part that the controller decides by."""

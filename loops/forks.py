@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from loops import configuration, journal, ledger, live, moment, stage, wake
+from loops import configuration, independence, journal, ledger, live, moment, stage, wake
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, Entry, Forked, Snapshot
@@ -95,6 +95,7 @@ def fork(
     point = point_of(session, number)
     parsed = configuration.parse(changed_config(session.config, limits or {}, agents or {}))
     configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
+    independence.refuse_own_judges(parsed)
     found = check(session, number) if look is None else look
     if found["refusals"]:
         raise Conflict(f"{session.ref} cannot be forked there. " + " ".join(found["refusals"]))

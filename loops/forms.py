@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -145,52 +144,3 @@ class MoveForm(Inputs):
     def __init__(self, *args: Any, hosts: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["to"].choices = [(name, name) for name in hosts]
-
-
-class AgentForm(Inputs):
-    """A program that plays roles. The command is split as a shell does it, but no shell runs."""
-
-    name = forms.SlugField(
-        label="Name", max_length=60, widget=mono(), help_text="Small letters, digits and dashes."
-    )
-    command = forms.CharField(
-        label="Command",
-        max_length=10_000,  # splitting takes quadratic time
-        widget=mono(),
-        help_text="Filled in: {workdir} {prompt_file} {session} {iteration} {role}.",
-    )
-    prompt = forms.ChoiceField(
-        label="It reads its prompt from",
-        initial="stdin",
-        widget=forms.RadioSelect,
-        choices=(("stdin", "Standard input"), ("file", "A file, {prompt_file}")),
-    )
-    model = forms.CharField(
-        label="Model",
-        max_length=100,
-        required=False,
-        widget=mono(),
-        help_text="Its name in the price table. Without one, its calls are not priced.",
-    )
-    wall_minutes = number("Longest iteration", "minutes", 30, most=1440)
-    silence_minutes = number("Longest silence", "minutes", 10, most=1440)
-
-    def clean_command(self) -> str:
-        command = str(self.cleaned_data["command"])
-        try:
-            self.argv = shlex.split(command)
-        except ValueError:
-            raise forms.ValidationError("A quotation mark is not closed.") from None
-        if not self.argv:
-            raise forms.ValidationError("Give the program and its arguments.")
-        return command
-
-    def settings(self) -> dict[str, Any]:
-        """The agent's settings as services.save_agent takes them; of a valid form."""
-        return {
-            "argv": self.argv,
-            "prompt": self.cleaned_data["prompt"],
-            "model": self.cleaned_data["model"].strip(),
-            "wall_seconds": self.cleaned_data["wall_minutes"] * 60,
-            "silence_seconds": self.cleaned_data["silence_minutes"] * 60,
-        }

@@ -8,7 +8,18 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from loops import configuration, journal, ledger, live, moment, secrets, stage, uptake, wake
+from loops import (
+    configuration,
+    independence,
+    journal,
+    ledger,
+    live,
+    moment,
+    secrets,
+    stage,
+    uptake,
+    wake,
+)
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
 from loops.engine.values import Configured, State
@@ -44,6 +55,7 @@ def create_session(
     """
     parsed = configuration.parse(config)
     configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
+    independence.refuse_own_judges(parsed)
     scope = scope or Scope()
     tracker.check_scope(project, scope)
     with transaction.atomic():
@@ -192,6 +204,7 @@ def reconfigure(
         )
         parsed = configuration.parse(raw)
         configuration.refuse_unpriced(parsed, priced=ledger.are_priced(parsed))
+        independence.refuse_own_judges(parsed)
         kind, payload = controllers.entry_to_json(Configured(0, parsed.engine()))
         journal.append(locked, kind, payload, moment.now())
         config = parsed.model_dump(mode="json")
@@ -216,15 +229,20 @@ def _take_up_and_wake(session_id: int) -> None:
 
 
 def save_agent(name: str, settings: dict[str, Any]) -> Agent:
-    """Add or replace. Sessions that run keep the copy they were started with."""
+    """Add or replace. Sessions that run keep the copy they were started with; what a try of other
+    settings said counts no more."""
     if not configuration.NAME.fullmatch(name):
         raise Invalid(f"{name!r} is no name for an agent: use small letters, digits and dashes.")
     checked = configuration.parse_agent(settings)
-    for secret in checked["secret_env"].values():
+    for secret in secrets.named(checked):
         secrets.find(secret)
-    agent, _ = Agent.objects.update_or_create(
+    agent, is_new = Agent.objects.get_or_create(
         name=name, defaults={"adapter": checked["adapter"], "settings": checked}
     )
+    if not is_new and agent.settings != checked:
+        agent.adapter, agent.settings = checked["adapter"], checked
+        agent.trial = agent.tried_at = None
+        agent.save(update_fields=["adapter", "settings", "trial", "tried_at"])
     return agent
 
 

@@ -54,6 +54,8 @@ def config_of(form: NewSessionForm) -> Values:
             "money": data["money"],
         },
     }
+    if form.needs_a_word:
+        config["judges_itself"] = data["judges_itself"]
     rows = {name: [_member(row) for row in getattr(form, name)] for name in ROWS[pattern]}
     return config | {name: data[name] for name in _BUDGETS[pattern]} | rows
 

@@ -9,6 +9,7 @@ from django import forms
 
 from loops.engine.values import ROLES, Pattern
 from loops.forms import number, one_of
+from loops.independence import Grade, Mind, Pair, grade
 from loops.pages.states import PATTERN_WORDS
 from loops.session_rows import VerifierRow, WorkerRow, rows_of
 from tracker.forms import Inputs, lines, mono
@@ -128,6 +129,7 @@ class NewSessionForm(Inputs):
     money = number("Money", "dollars", None, most=1_000_000, required=False)
     no_tokens = forms.BooleanField(label="No token limit", required=False, initial=True)
     no_money = forms.BooleanField(label="No money limit", required=False, initial=True)
+    judges_itself = forms.BooleanField(label="I know that it judges itself", required=False)
 
     def __init__(
         self,
@@ -137,9 +139,12 @@ class NewSessionForm(Inputs):
         agents: Sequence[tuple[str, str]] = (),
         documents: Choices = (),
         requirements: Choices = (),
+        minds: Mapping[str, Mind] | None = None,
         **kwargs: Any,
     ) -> None:
+        """minds: agent -> what thinks behind it."""
         super().__init__(*args, **kwargs)
+        self._minds = minds or {}
         self.fields["project"].choices = list(projects)
         self.fields["base"].choices = list(bases)
         self.fields["documents"].choices = list(documents)
@@ -165,6 +170,58 @@ class NewSessionForm(Inputs):
         names = ROWS[self.pattern_now]
         pool = self.pool if "pool" in names else ()
         return (*pool, *(self.verifiers if "verifiers" in names else ()))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every judge over each that it judges, as the form stands."""
+        made, judges = self._players()
+        return tuple(
+            Pair(
+                maker=maker,
+                judge=judge,
+                made_by=self._minds[one],
+                judged_by=self._minds[other],
+                grade=Grade.MECHANICAL if measures else grade(self._minds[one], self._minds[other]),
+            )
+            for judge, other, measures in judges
+            for maker, one in made
+            if one in self._minds and other in self._minds
+        )
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Every agent that takes part as the form stands, each once."""
+        made, judges = self._players()
+        rest = {Pattern.SINGLE_THREAD: ("coach",), Pattern.FEEDBACK: ("thinker",)}
+        others = [str(self[role].value() or "") for role in rest.get(self.pattern_now, ())]
+        names = [*(one for _, one in made), *(one for _, one, _measures in judges), *others]
+        return tuple(dict.fromkeys(filter(None, names)))
+
+    @property
+    def needs_a_word(self) -> bool:
+        """A verifier would judge its own model: refused unless a person says that it is known."""
+        is_thread = self.pattern_now is Pattern.SINGLE_THREAD
+        return not is_thread and any(one.grade is Grade.SAME_MODEL for one in self.pairs)
+
+    def _players(self) -> tuple[list[tuple[str, str]], list[tuple[str, str, bool]]]:
+        """(who, agent) of those that work; (who, agent, it measures) of those that judge it."""
+
+        def one(role: str) -> tuple[str, str]:
+            return role, str(self[role].value() or "")
+
+        def row(played: WorkerRow) -> tuple[str, str]:
+            name = str(played.value("name") or "")
+            who = played.what if name in ("", played.what) else f"{played.what} {name}"
+            return who, str(played.value("agent") or "")
+
+        judges = [(*row(played), bool(played.value("mechanical"))) for played in self.verifiers]
+        match self.pattern_now:
+            case Pattern.SINGLE_THREAD:
+                return [one("worker")], [(*one("reviewer"), False)]
+            case Pattern.MAKER_VERIFIER:
+                return [one("maker")], judges
+            case Pattern.FEEDBACK:
+                return [row(played) for played in self.pool], judges
 
     def focus_on_new(self, added: str) -> None:
         """added: which rows have a new one at their end; "" for none."""
@@ -199,6 +256,8 @@ class NewSessionForm(Inputs):
             self.add_error("script", "Name the script that says when the loop is done.")
         data["gates"] = [one for one in data.get("gates", ()) if one in ROLES[self.pattern_now]]
         self._check_rows()
+        if self.needs_a_word and not data.get("judges_itself"):
+            self.add_error("judges_itself", "Choose another model, or say that you know it.")
         return data
 
     def _forget_other_patterns(self, data: dict[str, Any]) -> None:

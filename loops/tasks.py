@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from loops import runner, stage, wake
+from loops import runner, stage, trying, wake
 
 
 @shared_task(name="loops.tasks.run_session", queue="iterations")
@@ -12,3 +12,13 @@ def run_session(session_id: int) -> None:
     if more is not None:
         wake.wake(more)
     wake.forward(session_id)
+
+
+@shared_task(name="loops.tasks.try_agent", queue="iterations")
+def try_agent(name: str) -> None:
+    trying.carry_out(name)
+
+
+@shared_task(name="loops.tasks.look_for_programs", queue="iterations")
+def look_for_programs() -> None:
+    trying.look()

@@ -1,9 +1,11 @@
 """Composition of every app's pages."""
 
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from loops import addresses  # noqa: F401  (registers <id:...>)
 from loops.health import engine, health
+from loops.reading import links
 from loops.views import (
     agents,
     compare,
@@ -14,7 +16,9 @@ from loops.views import (
     new_session,
     output,
     session_templates,
+    settings,
     steering,
+    welcome,
 )
 
 handler404 = "loops.refusals.no_page"
@@ -29,7 +33,25 @@ urlpatterns = [
     path("logout/", login.log_out, name="logout"),
     path("account/", login.account, name="account"),
     path("demo/", agents.start_demo, name="demo"),
+    path("welcome/", welcome.welcome, name="welcome"),
+    path("welcome/parts/<str:names>/", welcome.part, name="welcome_part"),
+    path("welcome/try/<slug:name>/", welcome.try_agent, name="try_found"),
+    path("welcome/repository/", welcome.repository, name="first_repository"),
+    path("welcome/start/", welcome.start, name="first_session"),
     path("agents/new/", agents.new_agent, name="new_agent"),
+    path("settings/", RedirectView.as_view(url=links.AGENTS)),
+    path("settings/agents/", settings.agents, name="agents"),
+    path("settings/agents/<slug:name>/", agents.agent, name="agent"),
+    path("settings/agents/<slug:name>/try/", agents.try_agent, name="try_agent"),
+    path("settings/agents/<slug:name>/remove/", agents.remove, name="remove_agent"),
+    path("settings/parts/<str:names>/", settings.part, name="settings_part"),
+    path("settings/look/", settings.look, name="look_for_programs"),
+    path("settings/roles/", settings.propose, name="propose"),
+    path("settings/prices/", settings.prices, name="prices"),
+    path("settings/prices/take/", settings.take_prices, name="take_prices"),
+    path("settings/secrets/", settings.secret, name="new_secret"),
+    path("settings/secrets/<slug:name>/", settings.secret, name="secret"),
+    path("settings/secrets/<slug:name>/remove/", settings.remove_secret, name="remove_secret"),
     path("sessions/new/", new_session.new_session, name="new_session"),
     path("sessions/new/preview/", new_session.preview, name="preview_session"),
     path("sessions/compare/", compare.compare, name="compare"),

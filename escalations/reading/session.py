@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from escalations.models import Escalation, Status
 from escalations.reading import queue, words
 from loops.engine.values import EndReason, State
 from loops.models import Iteration
-from loops.pages.session import IterationPart, NoticePart, SessionPage, Tab
-from loops.reading import head, iterations, links, whereabouts
+from loops.pages.session import CostPart, IterationPart, NoticePart, SessionPage, Tab
+from loops.reading import confined, head, iterations, links, whereabouts
 from loops.reading.budgets import cost_part, limits_part
 from loops.reading.deliver import deliver_part, handed_over
 from loops.reading.edits import edits_part
@@ -123,6 +123,11 @@ def _draft_notice(reading: Reading) -> NoticePart:
     )
 
 
+def _cost(reading: Reading) -> CostPart:
+    lines = () if reading.is_ended else confined.lines(reading)
+    return replace(cost_part(reading), confined=lines)
+
+
 # part -> its template and what builds its value, in the order of the page.
 PARTS: Mapping[str, tuple[str, Callable[[Reading, View], Any]]] = {
     "status": ("loops/_status.html", lambda reading, view: head.status_part(reading)),
@@ -142,5 +147,5 @@ PARTS: Mapping[str, tuple[str, Callable[[Reading, View], Any]]] = {
     ),
     "limits": ("loops/_limits.html", lambda reading, view: limits_part(reading)),
     "edits": ("loops/_spec_edits.html", lambda reading, view: edits_part(reading)),
-    "cost": ("loops/_cost.html", lambda reading, view: cost_part(reading)),
+    "cost": ("loops/_cost.html", lambda reading, view: _cost(reading)),
 }

@@ -5,23 +5,72 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from loops.engine.values import Role
+from loops.models.words import choices
+
 
 class Agent(models.Model):
-    """A named adapter with settings; a session freezes a copy of them at its start."""
+    """A named adapter with settings; a session freezes a copy of them at its start.
+
+    trial: how the last try of these settings went (loops.trials.Trial as plain values), null where
+    none was made since they were saved. tried_at: when it was asked for.
+    """
 
     name = models.SlugField(max_length=60, unique=True)
     adapter = models.CharField(max_length=20)
     settings = models.JSONField(default=dict)
+    trial = models.JSONField(null=True)
+    tried_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name
 
 
+class RoleDefault(models.Model):
+    """Which agent the form of a new session proposes for a role."""
+
+    role = models.CharField(max_length=10, choices=choices(Role), unique=True)
+    agent = models.ForeignKey(Agent, models.CASCADE, related_name="proposed_for")
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.agent}"
+
+
+class Program(models.Model):
+    """A coding CLI as it was found on a host at seen_at.
+
+    name: the adapter's, for what PATH leads to; or the path that an agent's settings name. path: ""
+    = not there. version: as it says it. fault: a sentence, where it did not say one.
+    """
+
+    host = models.CharField(max_length=63)
+    name = models.CharField(max_length=1000)
+    path = models.TextField(default="", blank=True)
+    version = models.CharField(max_length=60, default="", blank=True)
+    fault = models.TextField(default="", blank=True)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["host", "name"], name="program_once_per_host")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.host}"
+
+
 class Secret(models.Model):
-    """A credential, encrypted with the key file of the data folder; never shown again."""
+    """A credential, encrypted with the key file of the data folder; never shown again.
+
+    by, at: who set it, and when; null and "" for one from before that was kept. used_at: when it
+    was last given to an agent.
+    """
 
     name = models.SlugField(max_length=60, unique=True)
     ciphertext = models.BinaryField()
+    by = models.CharField(max_length=150, default="", blank=True)
+    at = models.DateTimeField(null=True)
+    used_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name

@@ -12,13 +12,15 @@ LATE_AFTER = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavEntry:
-    """An entry of the rail; only pages that exist. count: what is open there (0 = no badge)."""
+    """An entry of the rail; only pages that exist. count: what is open there (0 = no badge).
+    is_low: stands at the bottom."""
 
     word: str
     icon: str
     href: str
     is_current: bool = False
     count: int = 0
+    is_low: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

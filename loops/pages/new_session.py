@@ -99,13 +99,3 @@ class NoSessionPage:
 
     index: str
     empty: Empty
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewAgentPage:
-    """loops/new_agent.html. back: the page that it was opened from."""
-
-    form: BaseForm
-    post: str
-    index: str
-    back: str = ""

@@ -100,6 +100,7 @@ class IterationPart:
     is_live: it runs now and its output arrives. follows: the tab changes while the session runs,
     though the iteration is over. newest: link back to the live iteration when another one is
     pinned. then: the state after it, once it has ended. name: which worker or verifier it was.
+    version: of the CLI that ran; warning: how it lies outside what was tested.
     """
 
     number: int
@@ -127,6 +128,8 @@ class IterationPart:
     missing: str = ""
     name: str = ""
     follows: bool = False
+    version: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,8 +180,11 @@ class RoleCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostPart:
+    """confined: each agent with what confines it here."""
+
     rows: tuple[RoleCost, ...]
     note: str = ""
+    confined: tuple[CheckLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,10 +132,12 @@ def cost(used: list[Noted]) -> str:
 
 
 def agent_name(frozen: dict[str, Any]) -> str:
-    """The stored agent whose settings a session froze, else the program it runs; "" for {}."""
+    """The stored agent whose settings a session froze, else the program or CLI that it runs; ""
+    for {}."""
     if not frozen:
         return ""
     for name, settings in Agent.objects.order_by("name").values_list("name", "settings"):
         if settings and settings.items() <= frozen.items():
             return str(name)
-    return PurePath(frozen["argv"][0]).name
+    adapter = str(frozen.get("adapter", "command"))
+    return PurePath(frozen["argv"][0]).name if adapter == "command" else adapter

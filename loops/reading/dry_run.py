@@ -48,7 +48,9 @@ def _policy(policy: str, mechanical: bool) -> str:
 
 def _agent(agent: AgentConfig) -> str:
     """The command only: values of the environment may be private."""
-    return shlex.join(agent.argv)
+    if agent.adapter == "command":
+        return shlex.join(agent.argv)
+    return " ".join(filter(None, (agent.adapter, agent.model, shlex.join(agent.argv))))
 
 
 def _settings(config: SessionConfig) -> Rows:

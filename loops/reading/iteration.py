@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loops.adapters import KINDS, outside
 from loops.engine import controllers
 from loops.engine.values import Outcome, Pattern, Role
 from loops.models import Iteration
@@ -71,7 +72,15 @@ def iteration_part(
         matrix=matrix_part(reading, _rev_of(reading, one)) if tab == "verdicts" else None,
         missing=_MISSING.get(tab, ""),
         follows=tab == "verdicts" and not reading.is_ended,
+        version=one.version,
+        warning=_warning(one.version, str(frozen.get("adapter", ""))),
     )
+
+
+def _warning(version: str, adapter: str) -> str:
+    kind = KINDS.get(adapter)
+    note = outside(version, kind.tested) if kind else ""
+    return f"{adapter} {version} is {note}, which was tested last." if note else ""
 
 
 def tabs_of(reading: Reading, role: Role) -> tuple[Tab, ...]:

@@ -14,6 +14,35 @@ NEW_PROJECT = "/projects/new/"
 NEW_AGENT = "/agents/new/"
 DEMO = "/demo/"
 COMPARE = "/sessions/compare/"
+ACCOUNT = "/account/"
+WELCOME = "/welcome/"
+WELCOME_PARTS = "/welcome/parts/"
+REPOSITORY = "/welcome/repository/"
+FIRST_SESSION = "/welcome/start/"
+AGENTS = "/settings/agents/"
+SETTINGS_PARTS = "/settings/parts/"
+LOOK = "/settings/look/"
+PROPOSE = "/settings/roles/"
+PRICES = "/settings/prices/"
+TAKE_PRICES = "/settings/prices/take/"
+SECRETS = "/settings/secrets/"
+
+
+def agent(name: str) -> str:
+    return f"{AGENTS}{name}/"
+
+
+def try_agent(name: str) -> str:
+    return f"{agent(name)}try/"
+
+
+def try_found(adapter: str) -> str:
+    """A coding CLI that was found, made an agent and tried."""
+    return f"{WELCOME}try/{adapter}/"
+
+
+def secret(name: str) -> str:
+    return f"{SECRETS}{name}/"
 
 
 def delete_template(template_id: int) -> str:

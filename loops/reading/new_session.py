@@ -8,18 +8,21 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from loops import agent_services
+from loops.agent_settings import AgentConfig
 from loops.engine.values import Pattern, State
+from loops.independence import Grade, Mind, mind
 from loops.models import Agent, Session
 from loops.pages.new_session import NewSessionPage, PreflightPart
 from loops.pages.states import POSSIBLE_ENDS, end_chip
-from loops.reading import links
+from loops.reading import confined, links
 from loops.reading.bound import bound_part
+from loops.reading.judges import CHIPS, sentence
 from loops.session_forms import NewSessionForm
-from loops.session_rows import WorkerRow
 from tracker import services as tracker
 from tracker.models import Project
 from tracker.pages.atoms import CheckLine, met, unmet
-from tracker.pages.words import duration, listed, plural
+from tracker.pages.words import duration, plural
 
 SHORT = 7
 MOST_PROPOSED = 5
@@ -34,7 +37,8 @@ def new_session_form(
     """projects: where the person may start one. project: whose requirements can be chosen."""
     needs = [one for one in tracker.requirements(project) if not one.session_ref]
     documents = sorted({one.document for one in needs if one.document})
-    agents = Agent.objects.order_by("name").values_list("name", flat=True)
+    stored = dict(Agent.objects.order_by("name").values_list("name", "settings"))
+    agents = list(stored)
     return NewSessionForm(
         data,
         projects=[(one.name, one.name) for one in projects],
@@ -42,8 +46,14 @@ def new_session_form(
         agents=[(name, name) for name in agents],
         documents=[(one, f"{one}, {_count(needs, one)}") for one in documents],
         requirements=[(one.key, f"{one.key} {_first_line(one.current.text)}") for one in needs],
-        initial={"project": project.name, **_first_agents(list(agents)), **(initial or {})},
+        minds={name: _mind(name, settings) for name, settings in stored.items()},
+        initial={"project": project.name, **_first_agents(agents), **(initial or {})},
     )
+
+
+def _mind(name: str, settings: dict[str, Any]) -> Mind:
+    """Two agents are one only if they are the same stored one."""
+    return replace(mind(AgentConfig.model_validate(settings)), agent=name)
 
 
 def _count(needs: list[Any], document: str) -> str:
@@ -56,10 +66,13 @@ def _first_line(text: str) -> str:
 
 
 def _first_agents(names: list[str]) -> dict[str, Any]:
-    """Agents whose name says their role; else the first. A coach only where one says so."""
+    """The agents that people chose for the roles; else those whose name says their role; else the
+    first. A coach only where one was chosen or says so."""
+    chosen = agent_services.proposals()
 
     def named(*words: str) -> list[str]:
-        return [name for name in names if any(word in name for word in words)]
+        picked = [chosen[word] for word in words if word in chosen]
+        return picked or [name for name in names if any(word in name for word in words)]
 
     first = names[:1] or [""]
     workers = named("worker")[:MOST_PROPOSED] or first
@@ -95,7 +108,7 @@ def new_session_page(
         preview=links.PREVIEW,
         index=links.INDEX,
         bound=bound_part(form),
-        preflight=preflight_part(project, look, form.pattern_now),
+        preflight=_preflight(form, project, look),
         ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[form.pattern_now]),
         family=independence(form),
         look=token,
@@ -104,39 +117,29 @@ def new_session_page(
     )
 
 
+def _preflight(
+    form: NewSessionForm, project: Project, look: Mapping[str, Any] | None
+) -> PreflightPart:
+    """With what confines each agent that was chosen."""
+    found = preflight_part(project, look, form.pattern_now)
+    adapters = dict(Agent.objects.filter(name__in=form.chosen).values_list("name", "adapter"))
+    lines = tuple(confined.line(name, adapters[name]) for name in form.chosen if name in adapters)
+    return replace(found, lines=(*found.lines, *lines)) if found.can_start else found
+
+
 def independence(form: NewSessionForm) -> tuple[CheckLine, ...]:
-    """Warnings only: what family a command belongs to is not known, but one agent that judges its
-    own work is."""
-    made, judges = _who(form)
+    """Who judges whom, by the families of their models; the strongest is said too."""
     lines = []
-    for judge, agent in judges:
-        same = [maker for maker, other in made if agent and other == agent]
-        if same:
-            text = f"{listed(same)} and {judge} are the same agent. Their mistakes may agree."
-            text = f"{text[:1].upper()}{text[1:]}"
-            lines.append(CheckLine(tone="warn", icon="warn", text=text))
+    for pair in form.pairs:
+        if text := sentence(pair):
+            chip = CHIPS[pair.grade]
+            is_odd = pair.grade is Grade.UNKNOWN
+            lines.append(CheckLine(
+                tone="warn" if is_odd else chip.tone,
+                icon="warn" if is_odd else chip.icon,
+                text=text,
+            ))  # fmt: skip
     return tuple(lines)
-
-
-def _who(form: NewSessionForm) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """(who, agent) of those that work, and of those that judge it."""
-
-    def one(role: str) -> tuple[str, str]:
-        return role, str(form[role].value() or "")
-
-    def row(played: WorkerRow) -> tuple[str, str]:
-        name = str(played.value("name") or "")
-        who = played.what if name in ("", played.what) else f"{played.what} {name}"
-        return who, str(played.value("agent") or "")
-
-    judges = [row(played) for played in form.verifiers]
-    match form.pattern_now:
-        case Pattern.SINGLE_THREAD:
-            return [one("worker")], [one("reviewer")]
-        case Pattern.MAKER_VERIFIER:
-            return [one("maker")], judges
-        case Pattern.FEEDBACK:
-            return [row(played) for played in form.pool], judges
 
 
 def preflight_part(

@@ -28,8 +28,9 @@ def waits_for(reading: Reading) -> str:
     session = reading.session
     if session.not_before and session.not_before > reading.now:
         at = moment(reading.local(session.not_before), reading.now)
-        why = "the agent's own limit" if session.held_until else "a fault of the last step"
-        return f"Waits until {at} after {why}, then goes on by itself"
+        if session.held_until:
+            return f"Agent limit resets {at}, resumes by itself"
+        return f"Waits until {at} after a fault of the last step, then goes on by itself"
     first = ahead_of(session).first() if not session.holds_project else None
     if first is not None:
         return f"Waits behind {first.ref} on this project"

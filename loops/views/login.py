@@ -7,6 +7,7 @@ stricter no-referrer would make the browser send "Origin: null", which the CSRF 
 from __future__ import annotations
 
 from django.contrib.auth import login, logout
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,8 +15,10 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from loops import sign_in
+from loops import first_run, sign_in
 from loops.pages.plain import AccountPage, LinkPage, NoLinkPage
+from loops.reading import links
+from tracker.access import Right, may
 from tracker.models import Membership
 
 _BACK = "loopwatch_back"  # the link comes from a terminal: only a cookie knows the way back
@@ -63,7 +66,7 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
         )
         return render(request, "login/none.html", {"page": refused}, status=fault.status)
     login(request, user, backend=_BACKEND)
-    answer = redirect(back or "/")
+    answer = redirect(back or _first_page(user))
     answer.delete_cookie(_BACK, path="/login/", samesite="Lax")
     return answer
 
@@ -89,6 +92,12 @@ def account(request: HttpRequest) -> HttpResponse:
         log_out="/logout/",
     )
     return render(request, "login/account.html", {"page": page})
+
+
+def _first_page(user: AbstractBaseUser) -> str:
+    """All loops; the first run while there is nothing to see there, for who can set it up."""
+    is_first = first_run.is_empty() and may(user, Right.ADMINISTER, None)
+    return links.WELCOME if is_first else links.INDEX
 
 
 def _way_back(request: HttpRequest) -> str:

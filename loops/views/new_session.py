@@ -136,6 +136,8 @@ def _start(request: HttpRequest, projects: QuerySet[Project], project: Project) 
 def _create(request: HttpRequest, form: NewSessionForm, project: Project, look: Look) -> Session:
     by = acting(request.user)
     require(request.user, Right.OPERATE, project)
+    if form.needs_a_word:  # that a verifier judges itself is for an admin to allow (RULES 3)
+        require(request.user, Right.ADMINISTER, project)
     return services.launch(
         project,
         by=by,

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from loops import live
 from loops.pages.frame import Live
@@ -51,6 +52,12 @@ def parts(
     if not wanted:
         return HttpResponse("There is no such part.", status=404, content_type="text/plain")
     return HttpResponse("".join(render_to_string(name, context, request) for name in wanted))
+
+
+def local(path: str) -> str:
+    """A path on this host, such as where a page was opened from; else ""."""
+    is_ours = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    return path if is_ours else ""
 
 
 def can_act(request: HttpRequest, project: Project) -> bool:

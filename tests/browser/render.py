@@ -47,6 +47,7 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
     from tests.browser import story_pages as p
     from tests.browser import story_past as h
     from tests.browser import story_session as s
+    from tests.browser import story_settings as e
     from tests.browser import story_tracker as t
 
     return {
@@ -90,6 +91,20 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         "fork": ("loops/fork.html", "Loops", h.fork),
         "fork-refused": ("loops/fork.html", "Loops", h.fork_refused),
         "new-project": ("tracker/new_project.html", "Loops", p.new_project),
+        "agents": ("loops/settings/agents.html", "Settings", e.agents),
+        "agents-empty": ("loops/settings/agents.html", "Settings", e.agents_empty),
+        "agent": ("loops/settings/agent.html", "Settings", e.agent),
+        "agent-new": ("loops/settings/agent.html", "Settings", e.new_agent),
+        "agent-endpoint": (
+            "loops/settings/agent.html",
+            "Settings",
+            lambda: e.new_agent("openai"),
+        ),
+        "agent-refused": ("loops/settings/agent.html", "Settings", e.new_agent_refused),
+        "prices": ("loops/settings/prices.html", "Settings", e.prices),
+        "secret": ("loops/settings/secret.html", "Settings", e.secret),
+        "welcome": ("loops/welcome.html", "Settings", e.welcome),
+        "welcome-looked": ("loops/welcome.html", "Settings", e.welcome_looked),
         "login": ("login/link.html", "", lambda: p.LINK),
         "login-used": ("login/none.html", "", lambda: p.USED),
         "account": ("login/account.html", "", lambda: p.ACCOUNT),
@@ -102,6 +117,12 @@ def pages() -> dict[str, tuple[str, str, Callable[[], Any]]]:
 
 
 STILL = (
+    "agent",
+    "agent-new",
+    "agent-endpoint",
+    "agent-refused",
+    "prices",
+    "secret",
     "login",
     "login-used",
     "account",

@@ -82,11 +82,19 @@ def frame(
         ("Tracker", "board", "/p/csvlane/tracker/", 0),
         ("Specs", "doc", "/p/csvlane/specs/", 0),
     )
+    entries = (
+        NavEntry(word=word, icon=icon, href=href, count=badge, is_current=word == current)
+        for word, icon, href, badge in places
+    )
+    settings = NavEntry(
+        word="Settings",
+        icon="sliders",
+        href="/settings/agents/",
+        is_current=current == "Settings",
+        is_low=True,
+    )
     return Frame(
-        nav=tuple(
-            NavEntry(word=word, icon=icon, href=href, count=badge, is_current=word == current)
-            for word, icon, href, badge in places
-        ),
+        nav=(*entries, settings),
         engine_age=age,
         age_url="/health/engine/",
         viewer="you",

@@ -258,6 +258,9 @@ def new_session(data: dict[str, str] | None = None) -> n.NewSessionPage:
             tail="tests/test_cli.py F.......                                   [100%]\nFAILED tests/test_cli.py::test_auto_delimiter - KeyError: 'auto'\n1 failed, 213 passed, 1 skipped in 70.91s",
         ),
         ends=tuple(replace(end_chip(end), loud=False) for end in POSSIBLE_ENDS[Pattern.SINGLE_THREAD]),
+        family=(
+            CheckLine(tone="ok", icon="shield", text="Reviewer is of another family than worker: gpt-5.5 over claude-opus-4-8."),
+        ),
         dry_run="/sessions/new/dry-run/",
         templates=n.TemplatesPart(names=("nightly", "two verifiers"), save="/sessions/templates/", load="/sessions/new/"),
     )  # fmt: skip

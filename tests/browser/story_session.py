@@ -24,7 +24,7 @@ from loops.pages.states import outcome_chip, role_icon, role_word, state_chip
 from loops.pages.timeline import timeline
 from tests.browser.story import NOW, changes, open_bugs, turns
 from tests.browser.story_texts import DIFF, PROMPT, TOLD
-from tracker.pages.atoms import Act, Chip, Link, met, unmet
+from tracker.pages.atoms import Act, CheckLine, Chip, Link, met, unmet
 from tracker.pages.words import duration, stopwatch
 
 BASE = "/sessions/41/"
@@ -128,6 +128,8 @@ def iteration(tab: page.Tab = "output") -> page.IterationPart:
         spent="6:04",
         limit="15:00",
         usage="412 k tokens · $0.71",
+        version="2.1.400",
+        warning="claude 2.1.400 is newer than 2.1.332, which was tested last.",
         started_at=NOW - timedelta(seconds=364),
         is_live=True,
         log=log() if tab == "output" else None,
@@ -225,7 +227,20 @@ def cost() -> page.CostPart:
             page.RoleCost("Worker", "claude-code · opus-4.8", "$47.92"),
             page.RoleCost("Reviewer", "codex · gpt-5.5", "$15.03"),
             page.RoleCost("Coach", "claude-code · haiku-4.5", "$1.23"),
-        )
+        ),
+        confined=(
+            CheckLine(
+                tone="ok", icon="shield", text="claude, worker, coach", fact="Confined by the system"
+            ),
+            CheckLine(
+                tone="warn",
+                icon="warn",
+                text="codex, reviewer",
+                fact="Not confined",
+                sub="This agent could act as you: no sandbox hides your files or the data folder "
+                "from it on this machine.",
+            ),
+        ),
     )
 
 

@@ -10,14 +10,16 @@ from tests.browser.test_whole_path import PAGES as PATHS
 
 # Parts of pages, plain data, and what is only ever sent to.
 NO_PAGES = {
-    "decide", "delete_template", "demo", "engine_age", "export", "file", "fork_before", "health",
-    "index_part", "iteration_part", "logout", "move", "patch", "pause", "preview_session",
-    "pull_request", "push", "question_queue_part", "queue_part", "raw_output", "resume",
-    "save_template", "session_part", "start", "step", "stop",
+    "decide", "delete_template", "demo", "engine_age", "export", "file", "first_repository",
+    "first_session", "fork_before", "health", "index_part", "iteration_part", "logout",
+    "look_for_programs", "move", "patch", "pause", "preview_session", "propose", "pull_request",
+    "push", "question_queue_part", "queue_part", "raw_output", "remove_agent", "remove_secret",
+    "resume", "save_template", "session_part", "settings_part", "start", "step", "stop",
+    "take_prices", "try_agent", "try_found", "welcome_part",
 }  # fmt: skip
 TOLD = {"login", "login-used", "403", "404", "409", "500", "session-stop", "edit"}  # by the story
 # "login", "login-used" and pages by their own names there; the dry run in test_three_patterns.
-STORY = {"login_link", "edit", "compare", "history", "replay", "fork", "dry_run"}
+STORY = {"login_link", "secret", "edit", "compare", "history", "replay", "fork", "dry_run"}
 
 
 def test_every_address_is_audited_in_a_browser_or_is_no_page():

@@ -74,7 +74,8 @@ def test_the_pages_pass_the_audit_with_real_rows(live_server, rows, cookie) -> N
         "/", ended, waiting, f"{waiting}?show=prompt", f"{ended}iterations/1/?show=files",
         f"{ended}?show=diff", f"/sessions/{rows['queued']}/", f"/sessions/{rows['draft']}/",
         "/queue/", "/queue/?show=decided", f"/queue/{rows['asked']}/", "/sessions/new/",
-        "/agents/new/", "/nothing/here/", f"{ended}history/?at=2", f"{ended}replay/",
+        "/agents/new/", "/settings/agents/", "/settings/prices/", "/settings/secrets/",
+        "/welcome/", "/nothing/here/", f"{ended}history/?at=2", f"{ended}replay/",
         f"{ended}fork/?at=2", f"/sessions/compare/?a={rows['ended']}&b={rows['waiting']}",
         "/sessions/compare/",
     )  # fmt: skip

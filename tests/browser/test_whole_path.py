@@ -37,6 +37,8 @@ addEventListener("DOMContentLoaded", () => {
 """
 PAGES = (
     "/", "/sessions/new/", "/sessions/new/?project=demo", "/agents/new/", "/projects/new/",
+    "/settings/agents/", "/settings/agents/demo-worker/", "/settings/prices/", "/settings/secrets/",
+    "/welcome/",
     "/sessions/1/", "/sessions/1/?show=diff", "/sessions/1/?show=prompt", "/sessions/1/?show=files",
     "/sessions/1/iterations/3/", "/sessions/1/iterations/3/?show=diff",
     "/sessions/1/iterations/3/?show=files", "/queue/", "/queue/?show=decided", "/queue/1/",

@@ -108,6 +108,7 @@ def test_a_money_limit_alone_needs_agents_with_a_price(project, me, prices):
         services.create_session(project, by=me, config=config)
     priced = {**v.AGENT, "model": "sonnet"}
     config["agents"]["maker"] = priced
+    config["judges_itself"] = True
     config["verifiers"][0] = {**config["verifiers"][0], "agent": priced}
     assert services.create_session(project, by=me, config=config).pk
 

@@ -41,7 +41,7 @@ def test_the_button_signs_in_and_the_look_at_it_does_not(client, link):
         assert "works once" in page.content.decode()
     assert not signed_in(client)
     answer = client.post(link.path)
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/welcome/")
     assert signed_in(client)
 
 
@@ -124,7 +124,7 @@ def test_the_way_back_is_kept_over_the_terminal(client, link):
 )
 def test_the_way_back_never_leads_to_another_site(client, link, next):
     client.get("/login/", {"next": next})
-    assert client.post(f"{link.path}?next={next}").headers["Location"] == "/"
+    assert client.post(f"{link.path}?next={next}").headers["Location"] == "/welcome/"
 
 
 def test_signing_out_takes_a_post(client, link):

@@ -215,7 +215,7 @@ def test_an_agent_that_makes_no_sense_is_refused(changes, project):
 def test_a_way_back_never_leads_to_another_site(project):
     data = {"name": "x", "command": "true", "prompt": "stdin", "wall_minutes": "1",
             "silence_minutes": "1", "back": "https://evil.example/"}  # fmt: skip
-    assert browser("admin").post("/agents/new/", data).headers["Location"] == "/sessions/new/"
+    assert browser("admin").post("/agents/new/", data).headers["Location"] == "/settings/agents/"
 
 
 def test_only_admins_of_everything_add_agents_and_make_the_demo(ours):

@@ -50,6 +50,11 @@ class Command(SessionVerbs, PersonCommand):
         start.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
         start.add_argument("--document", action="append", default=[], help="only this document")
         start.add_argument("--only", action="append", default=[], metavar="R-N", help="only this")
+        start.add_argument(
+            "--judges-itself",
+            action="store_true",
+            help="a verifier may run the model that it judges; you know that it judges itself",
+        )
         start.add_argument("--config", metavar="FILE", help="JSON; the options above win over it")
         verb("list", self.list, "List sessions, newest first.")
         verb("show", self.show, "Show one session.").add_argument("id", type=int)
@@ -205,6 +210,8 @@ def _config(options: Options) -> dict[str, Any]:
     config |= {name: number_or_none(amount) for name, amount in budgets.items()}
     if options["pattern"]:
         config["pattern"] = options["pattern"]
+    if options["judges_itself"]:
+        config["judges_itself"] = True
     if options["gate"]:
         config["gates"] = options["gate"]
     if options["pool"]:

@@ -18,12 +18,21 @@ class Command(PersonCommand):
             "set", self.keep, "Keep or replace a secret; its value comes by standard input."
         )
         keep.add_argument("name", help="short name: a-z, 0-9 and -")
-        verb("list", self.list, "List the names.")
+        verb("list", self.list, "List the names, with the agents that they are for.")
+        remove = verb("remove", self.remove, "Forget a secret that no agent names.")
+        remove.add_argument("name")
 
     def keep(self, options: Options) -> Answer:
-        secrets.keep(options["name"], read_text("-").rstrip("\r\n"))
+        value = read_text("-").rstrip("\r\n")
+        secrets.keep(options["name"], value, by=str(self.by.actor))
         return Answer({"name": options["name"]}, f"Secret {options['name']} is kept.")
 
     def list(self, options: Options) -> Answer:
         names = list(Secret.objects.order_by("name").values_list("name", flat=True))
-        return Answer(names, "\n".join(names) or "There are no secrets.")
+        users = {name: secrets.users(name) for name in names}
+        lines = [f"{name}  {', '.join(users[name]) or 'not used'}" for name in names]
+        return Answer(names, "\n".join(lines) or "There are no secrets.")
+
+    def remove(self, options: Options) -> Answer:
+        secrets.remove(options["name"])
+        return Answer({"name": options["name"]}, f"Secret {options['name']} is gone.")
