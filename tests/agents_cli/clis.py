@@ -6,26 +6,38 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("claude", "codex", "gemini", "qwen", "pi", "opencode")
-
-
-def folder() -> Path | None:
-    named = os.environ.get("LOOPWATCH_TEST_CLIS", "")
-    return Path(named) if named else None
+# opencode is a choice of whoever runs the tests: -m opencode. It takes the longest.
+NAMES = (
+    "claude",
+    "codex",
+    "gemini",
+    "qwen",
+    "pi",
+    pytest.param("opencode", marks=pytest.mark.opencode),
+)
+_PREFIXES = ("node", "claude", "codex", "gemini", "opencode", "qwen", "pi")
 
 
 def path() -> str:
-    """A PATH with their Node first: an older one makes them fail or behave otherwise."""
-    node = [str(folder() / "node/node_modules/.bin")] if folder() else []
-    return os.pathsep.join([*node, os.environ["PATH"]])
+    """A PATH with them on it, their Node first: an older one makes them fail or act otherwise."""
+    here = os.environ.get("PATH", os.defpath)
+    folder = os.environ.get("LOOPWATCH_TEST_CLIS")
+    if not folder:
+        return here
+    return ":".join([*(f"{folder}/{name}/node_modules/.bin" for name in _PREFIXES), here])
+
+
+def find(name: str) -> Path | None:
+    found = shutil.which(name, path=path())
+    return Path(found) if found else None
 
 
 def program(name: str) -> Path:
     """Skips where the CLI is not installed; in CI (LOOPWATCH_REQUIRE=clis) that is a failure."""
-    there = folder() and folder() / name / "node_modules/.bin" / name
-    found = str(there) if there and there.exists() else shutil.which(name)
+    found = find(name)
     if found is None:
-        if "clis" in os.environ.get("LOOPWATCH_REQUIRE", "") and name != "opencode":
-            pytest.fail(f"{name} is required but not installed")
-        pytest.skip(f"{name} is not installed")
-    return Path(found)
+        why = f"{name} is not installed (PATH, LOOPWATCH_TEST_CLIS)"
+        if "clis" in os.environ.get("LOOPWATCH_REQUIRE", "").split(","):
+            pytest.fail(why)
+        pytest.skip(why)
+    return found

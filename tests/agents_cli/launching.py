@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -18,28 +17,10 @@ from pathlib import Path
 
 from loops.agents.cli.adapter import Adapter, Wish
 from loops.agents.events import Event
+from tests.agents_cli import clis
 
 KEY = "local-test-key"
 PROMPT = "Create a file named hello.txt containing the words hello from stub. Then stop."
-
-
-def program(name: str) -> Path | None:
-    """The CLI, from LOOPWATCH_TEST_CLIS (one npm prefix per CLI below it) or on PATH."""
-    return _found(name, _path())
-
-
-def _path() -> str:
-    path = os.environ.get("PATH", os.defpath)
-    folder = os.environ.get("LOOPWATCH_TEST_CLIS")
-    if not folder:
-        return path
-    names = ("node", "claude", "codex", "gemini", "opencode", "qwen", "pi")
-    return ":".join([*(f"{folder}/{name}/node_modules/.bin" for name in names), path])
-
-
-def _found(name: str, path: str) -> Path | None:
-    found = shutil.which(name, path=path)
-    return Path(found) if found else None
 
 
 @dataclass(frozen=True)
@@ -92,7 +73,7 @@ class Bench:
         **wish,
     ) -> Ran:
         """until: SIGTERM to the CLI, once a line of its output satisfies it."""
-        exe = program(adapter.name)
+        exe = clis.find(adapter.name)
         assert exe, f"{adapter.name} is not installed"
         places = {"home": self.home, "tmp": self.tmp, "clone": self.clone}
         wished = Wish(program=exe, **{"key": "STUB_KEY", "workdir": self.clone, **places, **wish})
@@ -108,7 +89,7 @@ class Bench:
     def _environment(self) -> dict[str, str]:
         """As agents.command.environment()."""
         return {
-            "PATH": _path(),
+            "PATH": clis.path(),
             "HOME": str(self.home),
             "TMPDIR": str(self.tmp),
             "XDG_CONFIG_HOME": str(self.home / ".config"),

@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 
 from loops.agents.cli.adapter import Adapter
-from tests.agents_cli.launching import Bench, Ran, program
+from tests.agents_cli.clis import find
+from tests.agents_cli.launching import Bench, Ran
 from tests.stub_llm import StubServer
 
 NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "pi")
@@ -63,7 +64,7 @@ def _portable(line: str, words: dict[Path, str], name: str) -> str:
         line = line.replace(str(place), word)
         # Some name a folder after the workspace's path.
         line = line.replace(re.sub(r"[/_.]", "-", str(place)), word.replace("/", "-"))
-    if exe := program(name):
+    if exe := find(name):
         line = line.replace(str(exe.parents[2]), "/programs")
     return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:8399", line)
 

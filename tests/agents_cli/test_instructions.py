@@ -3,22 +3,22 @@
 import pytest
 
 from loops.agents.events import Kind
+from tests.agents_cli.clis import program
 from tests.agents_cli.hearing import only
-from tests.agents_cli.launching import Bench, program
+from tests.agents_cli.launching import Bench
 from tests.agents_cli.record import adapter, model
 from tests.stub_llm import StubServer
 
-CLIS = ("gemini", "qwen", "opencode")
+CLIS = ("gemini", "qwen", pytest.param("opencode", marks=pytest.mark.opencode))
 # contextFileName adds to GEMINI.md and never replaces it, and there is no other switch.
 READS_ANYWAY = ("gemini",)
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.once]
 
 
 @pytest.fixture(params=CLIS)
 def cli(request):
-    if program(request.param) is None:
-        pytest.skip(f"{request.param} is not installed (PATH, LOOPWATCH_TEST_CLIS)")
+    program(request.param)
     return request.param
 
 

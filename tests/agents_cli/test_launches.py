@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from loops.agents.events import Kind
+from tests.agents_cli.clis import program
 from tests.agents_cli.hearing import hear, kinds, recorded
-from tests.agents_cli.launching import KEY, Bench, program
+from tests.agents_cli.launching import KEY, Bench
 from tests.agents_cli.record import CASES, adapter, model
 from tests.stub_llm import StubServer, nobody
 
@@ -31,8 +32,7 @@ def bench(tmp_path):
 
 
 def run(bench, name, address, **wish):
-    if program(name) is None:
-        pytest.skip(f"{name} is not installed: set LOOPWATCH_TEST_CLIS")
+    program(name)
     return bench.run(adapter(name), base_url=address, model=model(name), **wish)
 
 

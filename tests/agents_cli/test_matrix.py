@@ -18,7 +18,7 @@ from tests.agents_cli.clis import NAMES, path, program
 from tests.loops.agent_programs.kit import Recorder, both_modes, make_call, require
 from tests.stub_llm import StubServer, nobody
 
-pytestmark = [pytest.mark.slow, pytest.mark.clis]
+pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.once]
 SECRET = "sk-stub-0123456789abcdef0123456789abcdef"
 RETRY_SECONDS = 12.0
 every_cli = pytest.mark.parametrize("name", NAMES)

@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from escalations.models import Escalation
 from loops import secrets
 from loops.models import Iteration, Session
 from tests.loops.pages_kit import sign_in
@@ -107,7 +108,8 @@ def test_it_is_on_no_page_and_in_no_export(session, client):
     shows = ("", "?show=diff", "?show=prompt", "?show=files", "?show=output")
     paths = [f"{one}{show}" for show in shows]
     paths += [f"{one}iterations/1/{show}" for show in shows]
-    paths += [f"{one}iterations/1/raw/", f"{one}history/", "/", "/queue/", "/queue/1/"]
+    paths += [f"{one}iterations/1/raw/", f"{one}history/", "/", "/queue/"]
+    paths += [f"/queue/{asked}/" for asked in Escalation.objects.values_list("pk", flat=True)]
     paths += ["/p/p/tracker/", "/p/p/tracker/Q-1/", "/p/p/specs/"]
     for path in paths:
         answer = client.get(path)
