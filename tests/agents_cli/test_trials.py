@@ -1,4 +1,4 @@
-""""Try it" makes one real call: what the CLI did, what it used, or why it failed."""
+""" "Try it" makes one real call: what the CLI did, what it used, or why it failed."""
 
 import json
 
@@ -35,7 +35,11 @@ def tried(stub, monkeypatch):
         where = str(program(name))
         return trial(
             AgentConfig(
-                adapter=name, program=where, model="tried", base_url=stub.url("ok", "tried"), key="stub-key"
+                adapter=name,
+                program=where,
+                model="tried",
+                base_url=stub.url("ok", "tried"),
+                key="stub-key",
             )
         )
 

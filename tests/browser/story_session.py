@@ -230,7 +230,10 @@ def cost() -> page.CostPart:
         ),
         confined=(
             CheckLine(
-                tone="ok", icon="shield", text="claude, worker, coach", fact="Confined by the system"
+                tone="ok",
+                icon="shield",
+                text="claude, worker, coach",
+                fact="Confined by the system",
             ),
             CheckLine(
                 tone="warn",
