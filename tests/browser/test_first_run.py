@@ -1,4 +1,4 @@
-"""A new user with one coding CLI on PATH: from the login link to a running session, in the browser."""
+"""A new user with one coding CLI on PATH: from the login link to a running session."""
 
 from __future__ import annotations
 
