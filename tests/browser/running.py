@@ -67,7 +67,7 @@ class Visitor:
         found = seen_from(page, lambda: re.search(r"Sign in .*: (http://\S+)", said()))
         page.goto(found[1])
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{self.address}/")
+        page.wait_for_url(re.compile(re.escape(self.address) + "/(welcome/)?$"))
         return page
 
     def text(self, path: str) -> str:
