@@ -14,6 +14,8 @@ const state = {
 
 const log = () => document.querySelector("[data-log]");
 const atEnd = (node) => node.scrollHeight - node.scrollTop - node.clientHeight < NEAR;
+// How the lines of coding CLIs begin, as loops/reading/lines.py knows them.
+const LOOKS = { "$ ": "cmd", "✗ ": "out bad", "! ": "meta" };
 const lines = (node) => node.querySelectorAll("li[data-seq]");
 
 /** The page shows one iteration for good, not always the newest. */
@@ -76,6 +78,7 @@ function addPiece(piece, into) {
     const line = state.open ?? newLine();
     if (!state.open) { into.append(line); begun += 1; }
     state.open = null;
+    line.className = LOOKS[text.slice(0, 2)] ?? "out";
     line.dataset.seq = piece.seq;
     line.firstElementChild.textContent = piece.clock;
     line.firstElementChild.dateTime = piece.at;

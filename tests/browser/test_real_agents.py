@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.agents_cli import clis, minds
-from tests.browser.running import NO_RELOAD, Visitor, complaints, log_lines, part, seen_from
+from tests.browser.running import NO_RELOAD, Visitor, complaints, part, seen_from
 from tests.conftest import TOP
 from tests.loops.upping import Installation
 from tests.stub_llm import StubServer
@@ -131,7 +131,8 @@ def test_claude_works_codex_reviews_pi_coaches_and_it_ends_done(
     page.fill("#id_review_every", "1")
     page.fill("#id_coach_every", "2")
     number = start(page)
-    seen_from(page, lambda: any("$ Bash" in line for line in log_lines(page)[1]), within=LONG)
+    commands = page.locator("[data-log] li.cmd", has_text="$ Bash")
+    seen_from(page, commands.count, within=LONG, what="a command in the live output")
     shoot(page, "claude-live")
     end(page, visitor, number)
     shoot(page, "claude-done")
