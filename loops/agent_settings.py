@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from loops.agents import tally
+
 MONTH = 31 * 24 * 3600
 Seconds = Annotated[float, Field(gt=0, le=MONTH, allow_inf_nan=False)]
 AdapterName = Literal[
@@ -35,7 +37,8 @@ class AgentConfig(Strict):
     instructions: whether a CLI reads the repository's own (CLAUDE.md ...); by_role: workers and
     makers do. subscription: paid by the month, so never priced. context_tokens: of the model's
     window. retry_seconds: how long the agent may spend on its own retries. memory_mb: of all its
-    processes together. usage: of a command, patterns that find its tokens in its output.
+    processes together. usage: of a command, patterns that find its tokens
+    in its output (agents.tally).
     """
 
     adapter: AdapterName = "command"
@@ -68,6 +71,14 @@ class AgentConfig(Strict):
             if "\0" in value:
                 raise ValueError(f"the value of {name} holds a NUL character")
         return variables
+
+    @field_validator("usage")
+    @classmethod
+    def _finds(cls, patterns: dict[str, str]) -> dict[str, str]:
+        for name, pattern in patterns.items():
+            if wrong := tally.fault(pattern):
+                raise ValueError(f"the pattern for {name} tokens: {wrong}")
+        return patterns
 
     @model_validator(mode="after")
     def _is_whole(self) -> AgentConfig:

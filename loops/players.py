@@ -50,7 +50,12 @@ def player(agent: AgentConfig, seat: Seat) -> Agent:
         return _cli(agent, seat)
     if agent.adapter in ENDPOINTS:
         return _endpoint(agent, seat)
-    return CommandAgent(argv=tuple(agent.argv), prompt=Prompt(agent.prompt))
+    return CommandAgent(
+        argv=tuple(agent.argv),
+        prompt=Prompt(agent.prompt),
+        model=agent.model,
+        usage={str(name): pattern for name, pattern in agent.usage.items()},
+    )
 
 
 def _cli(agent: AgentConfig, seat: Seat) -> CliAgent:

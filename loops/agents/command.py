@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from loops.agents.output import plain
 from loops.agents.process import run_tree
 from loops.agents.program import TAIL, Cause, Ending, Program
 from loops.agents.redact import SHORTEST_SECRET, redact
+from loops.agents.tally import Tally
 from loops.engine.values import Fault
 from tracker.errors import Invalid
 
@@ -41,13 +42,16 @@ class CommandAgent:
 
     argv: a template; {workdir} {prompt_file} {session} {iteration} {role} are filled in, other
     braces stay. prompt: "stdin", or "file" (then argv names {prompt_file} and stdin is empty).
-    mode: None = what confinement() says. network=False: no network at all.
+    mode: None = what confinement() says. network=False: no network at all. usage: patterns that
+    find the tokens of `model` in its output (tally.py).
     """
 
     argv: tuple[str, ...]
     prompt: Prompt = Prompt.STDIN
     mode: Confinement | None = None
     network: bool = True
+    model: str = ""
+    usage: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
@@ -61,9 +65,11 @@ class CommandAgent:
     def run(self, call: Call, control: Control) -> Reply:
         """Faults: CANNOT_START, WALL_CLOCK, SILENCE, CRASH (another exit code than 0, or a signal
         that is not ours), WORKER_LOST (control.must_stop(); the runner knows why)."""
+        tally = Tally(control, self.usage, self.model) if self.usage else None
         try:
             with prompt_file(call) as (descriptor, path):
-                return self._run(call, control, descriptor, path)
+                reply = self._run(call, tally or control, descriptor, path)
+            return replace(reply, usages=tally.usages()) if tally else reply
         except (OSError, ValueError, Invalid) as error:
             return Reply(fault=Fault.CANNOT_START, detail=clean(call, sentence_of(error)))
 

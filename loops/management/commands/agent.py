@@ -85,6 +85,14 @@ def _add_arguments(add: ArgumentParser) -> None:
     add.add_argument("--program", default="", help="where the CLI lies; default: on PATH")
     add.add_argument("--instructions", choices=["by_role", "read", "ignore"], default="by_role")
     add.add_argument("--subscription", action="store_true", help="not paid by use: never priced")
+    add.add_argument(
+        "--usage",
+        action="append",
+        default=[],
+        metavar="input|cached|output=PATTERN",
+        help="of a command: a regular expression with one group, or a JSON path such as "
+        "$.usage.input_tokens, that finds its tokens in its output",
+    )
     add.add_argument("--wall-seconds", type=float, default=1800)
     add.add_argument("--silence-seconds", type=float, default=600)
 
@@ -96,6 +104,7 @@ def _settings(options: Options) -> dict[str, Any]:
         **{name: options[name] for name in (*same, "subscription")},
         "argv": _split(options["command"]),
         "logins": list(kind.logins) if options["lend_login"] else [],
+        "usage": _variables(options["usage"], "input|cached|output=PATTERN"),
         "env": _variables(options["env"], "NAME=VALUE"),
         "secret_env": _variables(options["secret"], "NAME=SECRET"),
         "wall_seconds": options["wall_seconds"],
