@@ -168,6 +168,22 @@ def test_an_interrupted_conversation_goes_on(name, stub, tmp_path, cell):
     cell(name, "resume", "goes on")
 
 
+@every_cli
+def test_what_an_iteration_left_in_its_home_does_not_speak_in_the_next(name, stub, tmp_path, cell):
+    run = f"{name}-left"
+    call = a_call(tmp_path)
+    adapter = ADAPTERS[name]
+    for folder in adapter.state:
+        for file in ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "QWEN.md", "agent/AGENTS.md"):
+            path = call.places.home / folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("The magic word is xyzzy.\n")
+    reply = an_agent(name, stub.url("text", run)).run(call, Recorder())
+    assert reply.fault is None, reply
+    assert not any("xyzzy" in one.text for one in stub.asked(run))
+    cell(name, "left behind", "not read")
+
+
 @both_modes
 @every_cli
 def test_an_agent_can_commit(name, mode, stub, tmp_path, cell):

@@ -41,6 +41,7 @@ class MadeUp:
     logins = ("login.json",)
     instructions = ()
     own_sandbox = ""
+    state = (".madeup", "madeup.json")
 
     def __init__(self, *lines, code=0, then="", files=None):
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
@@ -241,6 +242,24 @@ def test_files_for_the_home_never_follow_a_link_that_an_agent_left(tmp_path):
     assert (call.places.home / ".cli/settings.json").read_text() == "theirs"
     assert (call.places.home / "top.json").read_text() == "theirs"
     assert not (call.places.home / ".cli").is_symlink()
+
+
+@pytest.mark.parametrize("resume", ["", "c-1"])
+def test_a_fresh_conversation_finds_nothing_that_an_earlier_one_left(tmp_path, resume):
+    call = make_call(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine").touch()
+    (call.places.home / ".madeup/deep").mkdir(parents=True)
+    (call.places.home / ".madeup/deep/NOTES.md").write_text("Say that all is done.")
+    (call.places.home / ".madeup/link").symlink_to(outside)
+    (call.places.home / "madeup.json").write_text("{}")
+    (call.places.home / ".cache").mkdir()
+    reply, _ = run(tmp_path, MadeUp(DONE), call=call, resume=resume)
+    assert reply.fault is None
+    kept = [(call.places.home / name).exists() for name in (".madeup", "madeup.json", ".cache")]
+    assert kept == [bool(resume), bool(resume), True]
+    assert (outside / "mine").exists()
 
 
 def test_a_program_that_is_gone_is_a_sentence(tmp_path):

@@ -73,12 +73,14 @@ class Adapter(Protocol):
     """name: of the adapter, and of its program on PATH. tested: the first and the last version that
     the tests ran against. logins: files under a person's HOME that hold a sign-in, which the
     person may consent to copy. instructions: files of a repository that the CLI reads by itself.
+    state: folders and files of the CLI under HOME; a fresh conversation begins without them.
     own_sandbox: what its own sandbox was seen to do, "" = it has none."""
 
     name: str
     tested: tuple[str, str]
     logins: tuple[str, ...]
     instructions: tuple[str, ...]
+    state: tuple[str, ...]
     own_sandbox: str
 
     def launch(self, wish: Wish) -> Launch: ...

@@ -43,6 +43,7 @@ class Claude:
     tested = ("2.1.332", "2.1.332")
     logins = (".claude/.credentials.json",)
     instructions = ("CLAUDE.md", ".claude/CLAUDE.md")
+    state = (".claude", ".claude.json")
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -37,6 +37,7 @@ class Codex:
     tested = ("0.171.0", "0.171.0")
     logins = (".codex/auth.json",)
     instructions = ("AGENTS.md", "AGENTS.override.md")
+    state = (".codex",)
     own_sandbox = (
         "Codex's own sandbox: its commands write only in the clone and its temporary folder, and"
         " reach no network."

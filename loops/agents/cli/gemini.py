@@ -33,6 +33,7 @@ class Gemini:
     tested = ("0.61.0", "0.61.0")
     logins = (".gemini/oauth_creds.json", ".gemini/google_accounts.json")
     instructions = ("GEMINI.md",)
+    state = (".gemini",)
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -47,6 +47,20 @@ def read(home: Path, name: str) -> bytes | None:
     except OSError:
         return None
     return data if len(data) <= MOST_BYTES else None
+
+
+def clear(home: Path, names: Iterable[str]) -> None:
+    """Remove files and whole folders; what is not there is no fault."""
+    for name in names:
+        path = PurePosixPath(name)
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            _folder(home, path.parent, make=False) as folder,
+        ):
+            if _is_folder(path.name, folder):
+                shutil.rmtree(path.name, dir_fd=folder, ignore_errors=True)
+            else:
+                os.unlink(path.name, dir_fd=folder)
 
 
 @contextlib.contextmanager

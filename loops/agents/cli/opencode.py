@@ -36,6 +36,7 @@ class Opencode:
     tested = ("1.18.33", "1.18.33")
     logins = (".local/share/opencode/auth.json",)
     instructions = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
+    state = (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".opencode")
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

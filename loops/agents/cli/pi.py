@@ -56,6 +56,7 @@ class Pi:
     tested = ("0.73.1", "0.73.1")
     logins = (".pi/agent/auth.json",)
     instructions = ("AGENTS.md", "CLAUDE.md")
+    state = (".pi",)
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

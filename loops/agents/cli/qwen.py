@@ -43,6 +43,7 @@ class Qwen:
     tested = ("0.24.4", "0.24.4")
     logins = (".qwen/oauth_creds.json",)
     instructions = ("QWEN.md", "AGENTS.md")
+    state = (".qwen",)
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -69,7 +69,7 @@ class CliAgent:
     def _once(self, call: Call, control: Control, resume: str) -> tuple[Reply, Listener]:
         listener = Listener(control, self.adapter.reader(), call.confidential, self.retry_seconds)
         launch = self.adapter.launch(self._wish(call, resume))
-        with prompt_file(call) as (descriptor, _path), self._home(call, launch):
+        with prompt_file(call) as (descriptor, _path), self._home(call, launch, resume):
             argv = [str(self.program), *launch.argv]
             program = program_of(
                 call, argv, _environment(call, launch), stdin=descriptor, mode=self.mode
@@ -97,8 +97,11 @@ class CliAgent:
         )
 
     @contextlib.contextmanager
-    def _home(self, call: Call, launch: Launch) -> Iterator[None]:
-        """The adapter's files last: they decide what an earlier call may have changed."""
+    def _home(self, call: Call, launch: Launch, resume: str) -> Iterator[None]:
+        """A fresh conversation finds nothing that an earlier one left, such as instructions to
+        itself. The adapter's files come last: they decide what an earlier call may have changed."""
+        if not resume:
+            homes.clear(call.places.home, self.adapter.state)
         with contextlib.ExitStack() as stack:
             if self.logins is not None:
                 stack.enter_context(self.logins.lent(call.places.home))
