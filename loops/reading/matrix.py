@@ -6,7 +6,7 @@ from loops.engine.values import Verdict
 from loops.pages.judging import Cell, Column, Matrix, MatrixRow, VerdictCard
 from loops.pages.states import verdict_chip
 from loops.reading import links
-from loops.reading.attempts import Attempt, Said, kind_of
+from loops.reading.attempts import Attempt, Said
 from loops.reading.reading import Reading
 
 SHOWN = 6  # as many as stand beside each other on a phone
@@ -42,7 +42,7 @@ def _column(reading: Reading, one: Attempt, asked: Attempt) -> Column:
 
 
 def _row(reading: Reading, name: str, shown: list[Attempt], asked: Attempt) -> MatrixRow:
-    kind = kind_of(reading.verifiers.get(name))
+    kind = reading.kind_of(name)
     return MatrixRow(name, kind, tuple(_cell(reading, name, one, asked) for one in shown))
 
 
@@ -71,7 +71,7 @@ def _card(reading: Reading, said: Said) -> VerdictCard:
     )
     return VerdictCard(
         name=said.verifier,
-        kind=kind_of(reading.verifiers.get(said.verifier)),
+        kind=reading.kind_of(said.verifier),
         chip=verdict_chip(said.status),
         score=f"{report.score} of 10" if report.score else "",
         feedback=report.feedback,

@@ -10,12 +10,14 @@ from typing import Any
 from django.db.models import F
 from django.utils import timezone
 
+from loops import configuration, independence
 from loops.engine.contracts import Verifier
 from loops.engine.values import ROLES, EndReason, Pattern, Policy, Role, State
 from loops.models import Iteration, Session, Transition
-from loops.reading.attempts import Attempt, Said, attempts_of
+from loops.reading.attempts import Attempt, Said, attempts_of, kind_of
 from loops.sight import scope_of
 from loops.snapshots import Fold, LogUnusable
+from tracker.errors import Invalid
 from tracker.facts import Facts, facts
 
 
@@ -137,6 +139,20 @@ class Reading:
             )
             for one in self.session.config.get("verifiers", ())
         }
+
+    def kind_of(self, verifier: str) -> str:
+        """What its word is for, with the mark of one that shares its maker's model (RULES 3)."""
+        kind = kind_of(self.verifiers.get(verifier))
+        return f"{kind}, same model as it judges" if verifier in self._judges_itself else kind
+
+    @cached_property
+    def _judges_itself(self) -> frozenset[str]:
+        try:
+            found = independence.pairs(configuration.parse(self.session.config))
+        except Invalid:  # of an older version; nothing can be said of it
+            return frozenset()
+        same = (one.judge for one in found if one.grade is independence.Grade.SAME_MODEL)
+        return frozenset(judge.removeprefix("verifier ") for judge in same)
 
     def agent_of(self, role: Role, name: str) -> dict[str, Any]:
         """The settings of who plays a role in the configuration in force; {} if nobody does."""

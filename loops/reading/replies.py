@@ -15,7 +15,7 @@ from loops.models import Iteration
 from loops.pages.judging import Fired, JudgedLine, PlanPart, VerdictPart
 from loops.pages.states import verdict_chip
 from loops.reading import links
-from loops.reading.attempts import Attempt, kind_of
+from loops.reading.attempts import Attempt
 from loops.reading.past import fold_at
 from loops.reading.reading import Reading
 from loops.reading.standing import criteria_lines, version
@@ -113,7 +113,7 @@ def verdict_part(reading: Reading, one: Iteration) -> VerdictPart | None:
     return VerdictPart(
         chip=verdict_chip(said.status),
         name=said.verifier,
-        kind=kind_of(reading.verifiers.get(said.verifier)),
+        kind=reading.kind_of(said.verifier),
         attempt=_judged_attempt(reading, one),
         score=f"{report.score} of 10" if report.score else "",
         feedback=report.feedback,
