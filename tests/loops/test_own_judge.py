@@ -4,6 +4,7 @@ import pytest
 
 from loops.models import Session
 from loops.reading.reading import Reading
+from tracker.models import Project
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +20,7 @@ def test_the_mark_stands_wherever_the_verifier_is_named(model, marked):
             {"name": "tests", "agent": settings, "mechanical": True},
         ],
     }
-    reading = Reading(Session(config=config, pattern="maker_verifier"))
+    reading = Reading(Session(config=config, pattern="maker_verifier", project=Project()))
     assert ("same model" in reading.kind_of("judge")) is marked
     assert reading.kind_of("tests") == "required, mechanical"
     assert reading.kind_of("gone") == "no longer asked"
