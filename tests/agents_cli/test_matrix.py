@@ -11,6 +11,7 @@ import pytest
 from loops.agents.cli import find
 from loops.agents.cli.known import ADAPTERS
 from loops.agents.cli.run import KEY, CliAgent
+from loops.agents.confine import Confinement
 from loops.agents.events import Usage
 from loops.agents.shim import marked
 from loops.engine.values import Fault
@@ -98,7 +99,8 @@ def test_each_fault_is_told_apart(name, case, stub, tmp_path, cell):
 @every_cli
 def test_a_service_where_nobody_answers_is_a_fault_of_the_service(name, tmp_path, cell):
     with nobody() as base:
-        call = a_call(tmp_path)
+        # qwen and opencode say nothing of their tries, which take more than a minute.
+        call = a_call(tmp_path, silence_seconds=120)
         reply = an_agent(name, base).run(call, Recorder())
     assert reply.fault is Fault.API_ERROR, reply
     nothing_lives(call)
@@ -204,7 +206,7 @@ def test_an_agent_can_commit(name, mode, stub, tmp_path, cell):
 
 @every_cli
 def test_nothing_is_written_beside_the_workspace_and_its_own_folders(name, stub, tmp_path, cell):
-    require("bubblewrap")
+    require(Confinement.BUBBLEWRAP)
     run = f"{name}-outside"
     outside = tmp_path / "outside.txt"
     hidden = tmp_path / "data" / "other-session"
@@ -213,7 +215,8 @@ def test_nothing_is_written_beside_the_workspace_and_its_own_folders(name, stub,
     tries = f"echo x > {outside}; cat {hidden}/secret.txt; echo x > /etc/loopwatch-was-here; true"
     stub.script(run, [{"shell": tries}, {"text": "done"}])
     call = a_call(tmp_path)
-    reply = an_agent(name, stub.url("ok", run), "bubblewrap").run(call, control := Recorder())
+    agent = an_agent(name, stub.url("ok", run), Confinement.BUBBLEWRAP)
+    reply = agent.run(call, control := Recorder())
     assert reply.fault is None, (reply, control.text[-2000:])
     assert not outside.exists()
     assert not os.path.exists("/etc/loopwatch-was-here")

@@ -110,6 +110,9 @@ def test_a_call_that_says_it_is_done_and_exits_with_0_went_well(tmp_path, mode):
         # words on the error stream count where nothing else was said, in the few clear cases
         (["Please log in first: invalid api key"], 41, Fault.AUTH, "invalid api key"),
         (["Segmentation fault"], 1, Fault.CRASH, "Segmentation"),
+        # a retry whose reason stands on the error stream, with noise after it
+        ([{"kind": "retry", "text": "again"}, "API Error: 429 Too Many Requests", "trying"], 1,
+         Fault.AGENT_LIMIT, "429"),
         # retries that led nowhere
         ([{"kind": "retry", "text": "429 Too Many Requests", "status": 429}], 1,
          Fault.AGENT_LIMIT, "429"),

@@ -53,7 +53,9 @@ def _retried(retry: Event, heard: Heard) -> tuple[Fault, Event]:
     """The reason may stand beside the event, on the error stream."""
     if retry.status or not heard.last_words:
         return _of(retry)
-    return _of(replace(retry, text=f"{retry.text} {heard.last_words[-1]}"))
+    words = list(reversed(heard.last_words))
+    why = next((one for one in words if classify(0, one) is not Fault.API_ERROR), words[0])
+    return _of(replace(retry, text=f"{retry.text} {why}"))
 
 
 def _of(event: Event) -> tuple[Fault, Event]:
