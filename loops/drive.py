@@ -181,13 +181,11 @@ class Drive:
             outcome=recorded.outcome.value,
             rev=evidence.after.rev,
             head=evidence.after.head,
-            detail=done.reply.detail,
+            reply=done.reply,
             at=at,
         )
         if not in_time:
             raise LeaseLost
-        if done.reply.version:
-            statements.note_version(done.iteration, done.reply.version)
         if done.collected.used:
             ledger.keep(done.iteration, done.collected.used, at)
         self.session.stepping = False

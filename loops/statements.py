@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
+from loops.agents.base import Reply
 from loops.engine.rules import Rule
 from loops.engine.values import RunRole, Snapshot, Stamp
 from loops.in_flight import InFlight, stamp_of
@@ -144,20 +145,16 @@ def open_iteration(
 
 
 def close_iteration(
-    iteration: InFlight, *, outcome: str, rev: str, head: str, detail: str, at: datetime
+    iteration: InFlight, *, outcome: str, rev: str, head: str, reply: Reply, at: datetime
 ) -> bool:
     """Write its one outcome, where it is still in flight under the fence it began with."""
     changed = _change(
-        f"UPDATE {_ITERATION} SET ended_at = %s, outcome = %s, rev = %s, head = %s, detail = %s "
-        "WHERE id = %s AND fence = %s AND ended_at IS NULL",
-        *(_time(at), outcome, rev, head, detail, iteration.id, iteration.fence),
+        f"UPDATE {_ITERATION} SET ended_at = %s, outcome = %s, rev = %s, head = %s, detail = %s, "
+        "version = %s WHERE id = %s AND fence = %s AND ended_at IS NULL",
+        *(_time(at), outcome, rev, head, reply.detail, reply.version),
+        *(iteration.id, iteration.fence),
     )
     return changed == 1
-
-
-def note_version(iteration: InFlight, version: str) -> None:
-    """Which version of a CLI ran."""
-    _change(f"UPDATE {_ITERATION} SET version = %s WHERE id = %s", version, iteration.id)
 
 
 def keep_prompt(digest: str, text: str) -> None:
