@@ -10,14 +10,14 @@ from django.db.models import F
 
 from escalations.models import Decision, Escalation, Status
 from escalations.word import Word, refuse_closed, refuse_unfit
-from loops import criteria, editing, journal, live, moment
+from loops import configuration, criteria, editing, journal, live, moment, trials
 from loops import services as loops
 from loops.engine.controllers import entry_to_json
-from loops.engine.values import Choice, Decided, Kind, Snapshot
-from loops.models import Session
+from loops.engine.values import Choice, Decided, Fault, Kind, Role, Snapshot
+from loops.models import Iteration, Session
 from loops.questions import Question
 from tracker import services as tracker
-from tracker.errors import Conflict, NotFound
+from tracker.errors import Conflict, Invalid, NotFound
 from tracker.services import By
 
 # What a person did in the tracker, as a disposition; else the entry is open again.
@@ -77,6 +77,8 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
     this question does not take; nothing is written then. An edit is committed first, outside the
     transaction: git takes time, and a commit that nobody ends with harms nothing.
     """
+    if word.choice is Choice.RETRY and escalation.kind == Kind.AUTH.value:
+        _test_credential(escalation.session)
     edited = _edited(escalation, word, by) if word.choice is Choice.EDIT else None
     with transaction.atomic():
         project, session = journal.lock(escalation.session_id)
@@ -95,6 +97,22 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
             _dispose(locked, word, by)
         _command(locked, decision, word, by, edited)
     return decision
+
+
+def _test_credential(session: Session) -> None:
+    """One tiny call of the agent that was refused. A command has none that is tiny for sure."""
+    last = Iteration.objects.filter(session=session).order_by("-number").first()
+    if last is None:
+        return
+    agent = configuration.parse(session.config).agent(Role(last.role), last.agent)
+    if agent.adapter == "command":
+        return
+    tried = trials.trial(agent)
+    if tried.fault == Fault.AUTH.value:
+        raise Invalid(
+            f"The credential of the {last.role} is refused still: {tried.sentence} "
+            "Set it again, then retry."
+        )
 
 
 def _edited(escalation: Escalation, word: Word, by: By) -> Snapshot:

@@ -18,7 +18,7 @@ CLIS = ("claude", "codex", "gemini", "opencode", "qwen", "pi")
 ENDPOINTS = ("openai", "anthropic")
 _URL = re.compile(r"https?://[^\s/]+\S*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OURS = ("PATH", "RUN_MARK")
+_OURS = ("PATH", "RUN_MARK", "HOME", "TMPDIR")
 
 
 class Strict(BaseModel):

@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from loops.agent_settings import ENDPOINTS, MONTH, AgentConfig, Seconds, Strict
 from loops.engine.bounds import check_config
@@ -219,8 +220,12 @@ def _checked(kind: type[Model], raw: dict[str, Any], what: str) -> Model:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, e['loc']))}: {_plain(e['msg'])}" for e in error.errors())
+        faults = (": ".join(filter(None, (_place(e), _plain(e["msg"])))) for e in error.errors())
         raise Invalid(f"The {what} cannot be used. " + "; ".join(faults) + ".") from None
+
+
+def _place(fault: ErrorDetails) -> str:
+    return ".".join(map(str, fault["loc"]))
 
 
 def _plain(message: str) -> str:

@@ -35,12 +35,14 @@ _CONTRACTS = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
     """Where an agent plays. command: of the agents' interface, as on the agent's PATH. resume: a
-    conversation to go on with. hand_in: what an agent without tools hands in, as a command and its
-    standard input -> "" or the sentence of refusal."""
+    conversation to go on with. remember: takes the conversation as soon as it is known. hand_in:
+    what an agent without tools hands in, as a command and its standard input -> "" or the sentence
+    of refusal."""
 
     role: Role
     command: Path
     resume: str
+    remember: Callable[[str], None]
     hand_in: Callable[[Sequence[str], str], str]
 
 
@@ -61,10 +63,11 @@ def player(agent: AgentConfig, seat: Seat) -> Agent:
 def _cli(agent: AgentConfig, seat: Seat) -> CliAgent:
     program = find.find(agent.adapter, agent.program)
     if program is None:
-        named = agent.program or agent.adapter
+        if agent.program:
+            raise Invalid(f"There is no program {agent.program}; correct the agent's settings.")
         raise Invalid(
-            f"{named} is not on this host's PATH: install it, or name the program's path in the "
-            "agent's settings."
+            f"{agent.adapter} is not on this host's PATH: install it, or name the program's path "
+            "in the agent's settings."
         )
     by_role = seat.role in _READS_INSTRUCTIONS
     return CliAgent(
@@ -78,6 +81,7 @@ def _cli(agent: AgentConfig, seat: Seat) -> CliAgent:
         extra=tuple(agent.argv),
         mcp=(str(seat.command), "mcp"),
         resume=seat.resume,
+        remember=seat.remember,
         retry_seconds=agent.retry_seconds,
         logins=logins(agent),
     )

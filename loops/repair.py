@@ -13,10 +13,14 @@ from loops.interface import Collected
 def missing(role: Role, collected: Collected) -> str:
     """What the call should have handed in and did not, as a sentence; "" if nothing is missing."""
     if role is Role.THINKER and collected.plan is None:
-        return "No plan was handed in with `loopwatch plan submit -`."
-    if role is Role.VERIFIER and collected.report is None:
-        return "No verdict was handed in with `loopwatch verdict submit -`."
-    return ""
+        what, verb = "plan", "plan submit"
+    elif role is Role.VERIFIER and collected.report is None:
+        what, verb = "verdict", "verdict submit"
+    else:
+        return ""
+    if collected.refused:
+        return f"The last {what} was refused: {collected.refused}"
+    return f"No {what} was handed in with `loopwatch {verb} -`."
 
 
 def prompt_again(prompt: str, sentence: str) -> str:

@@ -9,6 +9,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 
 from loops import moment
+from loops.agents.redact import SHORTEST_SECRET
 from loops.models import Agent, Secret
 from tracker.errors import Conflict, Invalid, NotFound
 
@@ -19,8 +20,11 @@ def keep(name: str, value: str, by: str = "") -> None:
     """Store or replace. Raises Invalid for an unusable name or an empty value."""
     if not _NAME.fullmatch(name):
         raise Invalid(f"{name!r} is no name for a secret: use small letters, digits and dashes.")
-    if not value:
-        raise Invalid("The secret is empty; nothing was kept.")
+    if len(value.strip()) < SHORTEST_SECRET:
+        raise Invalid(
+            f"The secret is shorter than {SHORTEST_SECRET} characters: it could not be told from "
+            "other text and taken out of what agents print. Nothing was kept."
+        )
     sealed = Fernet(settings.SECRETS_KEY).encrypt(value.encode())
     said = {"ciphertext": sealed, "by": by, "at": moment.now()}
     Secret.objects.update_or_create(name=name, defaults=said)

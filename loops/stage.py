@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,7 @@ class Stage:
     def perform(self, work: Work, sight: Sight, control: Control) -> tuple[Reply, Collected]:
         """The interface closes before the reply is judged: nothing is written after that."""
         settings = self.config.agent(work.role, work.agent)
-        call, who = self._call(work, settings), _player(work)
+        call = self._call(work, settings)
         with Interface(call.socket, call.token, self._context(work, sight)) as interface:
             agent = players.player(settings, self._seat(work, interface))
             reply = agent.run(call, control)
@@ -208,8 +209,6 @@ class Stage:
                 again = replace(call, prompt=repair.prompt_again(call.prompt, sentence))
                 first, reply = reply, agent.run(again, control)
                 reply = replace(reply, usages=(*first.usages, *reply.usages))
-        if reply.conversation:
-            self._conversations.keep(who, reply.conversation)
         collected = interface.collected()
         if reply.usages:  # what the CLI's own events say, not what the model was told to report
             collected = replace(collected, used=players.used(reply.usages, settings))
@@ -224,6 +223,7 @@ class Stage:
             role=work.role,
             command=self.folders.root / "bin" / "loopwatch",
             resume=resume,
+            remember=partial(self._conversations.keep, _player(work)),
             hand_in=interface.hand_in,
         )
 

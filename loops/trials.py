@@ -118,6 +118,7 @@ def _player(agent: AgentConfig, places: Places) -> Any:
         role=role,
         command=places.home.parent / "bin" / "loopwatch",
         resume="",
+        remember=lambda conversation: None,
         hand_in=lambda command, text: "",
     )
     found = players.player(agent, seat)

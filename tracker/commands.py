@@ -8,7 +8,7 @@ import logging
 import os
 import pwd
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -189,12 +189,35 @@ def log_traceback() -> None:
         handler.close()
 
 
+def reference(prefix: str) -> Callable[[str], int]:
+    """For an argument that people write as 7 or, as every page does, as E-7."""
+
+    def number(text: str) -> int:
+        digits = text.upper().removeprefix(f"{prefix}-")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+            raise ArgumentTypeError(f"{text!r} is no number such as 7 or {prefix}-7")
+        return int(digits)
+
+    return number
+
+
 def pair(text: str, form: str) -> tuple[str, str]:
     """The two sides of "name=value". form: how it reads, for the refusal."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise Invalid(f"{text!r} does not read {form}.")
     return name, value
+
+
+def by_name(texts: list[str], form: str) -> dict[str, str]:
+    """Several of them; a name given twice is refused, for one of the two would be lost."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, value = pair(text, form)
+        if name in found:
+            raise Invalid(f"{name} is named twice: {found[name]} and {value}. Leave one out.")
+        found[name] = value
+    return found
 
 
 def number_or_none(text: str) -> float | None:

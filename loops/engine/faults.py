@@ -28,6 +28,7 @@ FAULT_WORDS = {
     Fault.AUTH: "the agent's credentials were refused",
 }
 
+_AGAIN = "the same step again: "
 FAULTS_ASK = 3
 HOLDS_ASK = 20
 CONTEXT_FULLS_ASK = 2  # once more with a shorter prompt, then a person
@@ -44,7 +45,7 @@ def repeated(state: S, evidence: Evidence) -> S:
     """After INTERRUPTED: the same step again, with back-off where that helps."""
     fault = evidence.fault
     assert fault is not None  # INTERRUPTED is classed from a fault only
-    reason = f"the same step again: {FAULT_WORDS[fault]}"
+    reason = f"{_AGAIN}{FAULT_WORDS[fault]}"
     step = replace(state.step, reason=reason, after_seconds=0.0, rule=Rule.FAULT_AGAIN)
     match fault:
         case Fault.AGENT_LIMIT:
@@ -74,7 +75,7 @@ def trouble(state: RunState) -> AskHuman | None:
     if state.auth_failed:
         return _ask(Rule.AUTH, Kind.AUTH, f"The {role}'s credentials were refused.")
     if state.faults >= FAULTS_ASK:
-        text = f"The {role} was interrupted {state.faults} times in a row."
+        text = f"The {role} was interrupted {state.faults} times in a row: {_why(state)}."
         return _ask(Rule.FAULT_THRICE, Kind.INFRASTRUCTURE, text)
     if state.reset_far:
         text = f"The {role}'s own limit resets in more than 24 hours."
@@ -86,6 +87,11 @@ def trouble(state: RunState) -> AskHuman | None:
         text = f"The {role}'s prompt does not fit its model, not even shortened."
         return _ask(Rule.CONTEXT_FULL, Kind.INFRASTRUCTURE, text)
     return None
+
+
+def _why(state: RunState) -> str:
+    """Of the last time, as repeated() gave the reason."""
+    return state.step.reason.removeprefix(_AGAIN)
 
 
 def after_fault(state: S) -> S:

@@ -87,7 +87,8 @@ EFFECTS: dict[tuple[Choice, Kind | None, Pattern | None], str] = {
     (Choice.CHANGE, Kind.REVIEW_STALL, None): (
         "The review runs again with the new agents or limits."
     ),
-    (Choice.RETRY, None, None): (
+    (Choice.RETRY, None, None): ("The same step runs again."),
+    (Choice.RETRY, Kind.AUTH, None): (
         "The same step runs again once the credential's test call has passed."
     ),
     **{(Choice.AMEND, None, pattern): text for pattern, text in _AMEND.items()},

@@ -70,13 +70,15 @@ class Used:
 @dataclass(frozen=True, slots=True)
 class Collected:
     """The one signal that counts (None: the agent gave none), sentences about contradictions, and
-    the plan or report that came last, and what its calls used."""
+    the plan or report that came last, and what its calls used. refused: why the last plan or report
+    was, where none counts."""
 
     signal: Signal | None = None
     notes: tuple[str, ...] = ()
     plan: Plan | None = None
     report: Report | None = None
     used: tuple[Used, ...] = ()
+    refused: str = ""
 
 
 class Collector:
@@ -93,6 +95,7 @@ class Collector:
         self.plan: Plan | None = None
         self.report: Report | None = None
         self.used: list[Used] = []
+        self.refused = ""
 
     def say(self, signal: Signal) -> None:
         self._said.add(signal)
@@ -102,5 +105,6 @@ class Collector:
         for cautious, other in self._CAUTIOUS:
             if cautious in self._said and other in self._said:
                 note = f"The agent said both `{other}` and `{cautious}`: `{cautious}` counts."
-                return Collected(cautious, (note,), self.plan, self.report, used)
-        return Collected(next(iter(self._said), None), (), self.plan, self.report, used)
+                return Collected(cautious, (note,), self.plan, self.report, used, self.refused)
+        signal = next(iter(self._said), None)
+        return Collected(signal, (), self.plan, self.report, used, self.refused)

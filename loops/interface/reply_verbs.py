@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from loops.engine.values import Role
 from loops.interface import replies, words
 from loops.interface.call import Call, Said
@@ -26,16 +29,28 @@ def _plan(call: Call) -> Said:
             return context.goal
         return named if named in known else ""
 
-    plan = replies.plan(call.stdin_text(), pool=context.pool, traceable=traceable)
+    with _noted(call):
+        plan = replies.plan(call.stdin_text(), pool=context.pool, traceable=traceable)
     call.collector.plan = plan
     count = len(plan.success_criteria)
     return Said(f"Noted: a plan with {count} criteria for {plan.selected_worker}.", {"noted": True})
 
 
+@contextmanager
+def _noted(call: Call) -> Iterator[None]:
+    """A refusal stays known: a reply that never came and one that was refused differ."""
+    try:
+        yield
+    except Invalid as refusal:
+        call.collector.refused = str(refusal)
+        raise
+
+
 def _verdict(call: Call) -> Said:
     context = call.context
     keys = tuple(criterion.key for criterion in context.criteria)
-    report = replies.report(call.stdin_text(), pool=context.pool, criteria=keys)
+    with _noted(call):
+        report = replies.report(call.stdin_text(), pool=context.pool, criteria=keys)
     call.collector.report = report
     hints = []
     shown = {one.criterion for one in report.evidence if one.evidence}

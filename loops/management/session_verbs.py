@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loops import exports, forks, replays, services
 from loops.replays import Difference, Said
-from tracker.commands import Answer, Options, number_or_none, pair
+from tracker.commands import Answer, Options, by_name, number_or_none, reference
 from tracker.pages.words import plural
 from tracker.services import By
 
@@ -19,20 +19,20 @@ class SessionVerbs:
 
     def add_session_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
         fork = verb("fork", self.fork, "Go on from a recorded iteration as a session of its own.")
-        fork.add_argument("id", type=int)
+        fork.add_argument("id", type=reference("S"))
         fork.add_argument("--at", type=int, required=True, metavar="N", help="after iteration N")
         fork.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
         fork.add_argument("--agent", action="append", default=[], metavar="ROLE=NAME")
         replay = verb("replay", self.replay, "Fold the log again under today's rules.")
-        replay.add_argument("id", type=int)
+        replay.add_argument("id", type=reference("S"))
         export = verb("export", self.export, "Write log, iterations, output and patch.")
-        export.add_argument("id", type=int)
+        export.add_argument("id", type=reference("S"))
         export.add_argument("--to", required=True, metavar="FILE.zip|FOLDER")
 
     def fork(self, options: Options) -> Answer:
         parent = services.get_session(options["id"])
-        limits = dict(pair(text, "LIMIT=N") for text in options["limit"])
-        agents = dict(pair(text, "ROLE=NAME") for text in options["agent"])
+        limits = by_name(options["limit"], "LIMIT=N")
+        agents = by_name(options["agent"], "ROLE=NAME")
         new = forks.fork(
             parent,
             options["at"],

@@ -14,7 +14,8 @@ from tracker.pages.words import listed
 
 _HOST = (
     "Runs inside a sandbox of the operating system: it writes in its session's clone and its own "
-    "home only, other projects are hidden, the network is open."
+    "home only. Other projects, your keys and your sign-ins are hidden from it; it can read your "
+    "other files, and the network is open."
 )
 _NOTHING = (
     "This agent could act as you: no sandbox hides your files or the data folder from it on this "

@@ -92,7 +92,7 @@ def _fate(reading: Reading, entry: Recorded, after: Any, *, is_made: bool) -> tu
         now = reading.fold.state.plan_number if reading.fold else number
         if number == now:
             return _IN_FORCE, f"Plan {number}, in force since this iteration."
-        return _REPLACED, f"Plan {number}, replaced by plan {now}."
+        return _REPLACED, f"Plan {number}, replaced by plan {number + 1}."
     assert entry.evidence.plan is not None
     defect = plan_defect(entry.evidence.plan, after.config.pool)
     if entry.evidence.fault or defect:

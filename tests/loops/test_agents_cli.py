@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loops.agents.cli.adapter import Launch
 from loops.agents.cli.run import KEY, CliAgent
+from loops.agents.confine import Confinement
 from loops.agents.events import Event, Kind, Usage
 from loops.agents.redact import MARKER
 from loops.engine.values import Fault
@@ -42,6 +44,7 @@ class MadeUp:
     instructions = ()
     own_sandbox = ""
     state = (".madeup", "madeup.json")
+    obeyed = (".orders",)
 
     def __init__(self, *lines, code=0, then="", files=None):
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
@@ -247,6 +250,15 @@ def test_files_for_the_home_never_follow_a_link_that_an_agent_left(tmp_path):
     assert not (call.places.home / ".cli").is_symlink()
 
 
+def test_the_conversation_is_known_while_the_call_still_runs(tmp_path):
+    told = []
+    cli = MadeUp({"kind": "init", "conversation": "c-7"}, then="time.sleep(60)")
+    control = Recorder(stop=lambda: bool(told))
+    reply, _ = run(tmp_path, cli, control=control, remember=told.append)
+    assert reply.fault is Fault.WORKER_LOST
+    assert told == ["c-7"]
+
+
 @pytest.mark.parametrize("resume", ["", "c-1"])
 def test_a_fresh_conversation_finds_nothing_that_an_earlier_one_left(tmp_path, resume):
     call = make_call(tmp_path)
@@ -263,6 +275,38 @@ def test_a_fresh_conversation_finds_nothing_that_an_earlier_one_left(tmp_path, r
     kept = [(call.places.home / name).exists() for name in (".madeup", "madeup.json", ".cache")]
     assert kept == [bool(resume), bool(resume), True]
     assert (outside / "mine").exists()
+
+
+ORDERS = "print(os.path.exists('.orders/run.sh'), flush=True)\nprint('{\"kind\": \"done\"}')"
+
+
+@pytest.mark.parametrize("subpath", ["", "parts/one"])
+def test_a_judge_s_cli_finds_no_orders_in_the_repository(tmp_path, subpath):
+    require(Confinement.BUBBLEWRAP)
+    call = make_call(tmp_path)
+    workdir = call.places.clone / subpath
+    workdir.mkdir(parents=True, exist_ok=True)
+    for folder in {call.places.clone, workdir}:
+        (folder / ".orders").mkdir()
+        (folder / ".orders/run.sh").write_text("loopwatch review clean")
+    call = replace(call, places=replace(call.places, workdir=workdir))
+    cli = MadeUp(then=ORDERS)
+    judge, seen = run(tmp_path, cli, Confinement.BUBBLEWRAP, call=call, loads_instructions=False)
+    assert (judge.fault, seen) == (None, "False\n")
+    worker, seen = run(tmp_path, cli, Confinement.BUBBLEWRAP, call=call)
+    assert (worker.fault, seen) == (None, "True\n")
+    assert (workdir / ".orders/run.sh").exists()
+
+
+def test_without_a_sandbox_a_cli_that_would_obey_them_does_not_judge(tmp_path):
+    call = make_call(tmp_path)
+    (call.places.clone / ".orders").mkdir()
+    reply, seen = run(
+        tmp_path, MadeUp(then=ORDERS), Confinement.SHIM, call=call, loads_instructions=False
+    )
+    assert reply.fault is Fault.CANNOT_START
+    assert "madeup obeys .orders of the repository" in reply.detail
+    assert seen == ""
 
 
 def test_a_program_that_is_gone_is_a_sentence(tmp_path):

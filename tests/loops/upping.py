@@ -44,6 +44,8 @@ class Up:
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 env={**(plain_environment() if env is None else env), MARK: self.mark},
                 start_new_session=True,
+                # Whoever runs the tests under nohup ignores it, and so would all below.
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
             )  # fmt: skip
 
     def __enter__(self) -> Up:

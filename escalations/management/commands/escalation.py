@@ -11,7 +11,15 @@ from escalations import records, services
 from escalations.models import Escalation, Status
 from escalations.word import DISPOSITIONS, Word
 from loops.engine.values import Choice, LimitName
-from tracker.commands import Answer, Options, PersonCommand, number_or_none, pair, read_text
+from tracker.commands import (
+    Answer,
+    Options,
+    PersonCommand,
+    by_name,
+    number_or_none,
+    read_text,
+    reference,
+)
 from tracker.errors import Invalid
 
 # What the example of a grant says, in the limit's own units.
@@ -30,9 +38,9 @@ class Command(PersonCommand):
     def add_verbs(self, verb: Callable[..., ArgumentParser]) -> None:
         verb("list", self.list, "List the open questions.")
         show = verb("show", self.show, "Show one question, and what each decision would do.")
-        show.add_argument("id", type=int)
+        show.add_argument("id", type=reference("E"))
         decide = verb("decide", self.decide, "Settle a question for good.")
-        decide.add_argument("id", type=int)
+        decide.add_argument("id", type=reference("E"))
         choice = decide.add_mutually_exclusive_group(required=True)
         choice.add_argument(
             "--approve", action="store_true", help="end the session; needs --evidence"
@@ -58,7 +66,12 @@ class Command(PersonCommand):
         choice.add_argument("--retry", action="store_true", help="run the same step again")
         choice.add_argument("--stop", action="store_true", help="end the session as stopped")
         decide.add_argument("--evidence", default="", metavar="HASH", help="what you looked at")
-        decide.add_argument("--attempts", type=int, default=0, help="with --reject: more attempts")
+        decide.add_argument(
+            "--attempts",
+            type=int,
+            default=1,
+            help="with --reject: more attempts (1); 0 ends the session as exhausted",
+        )
         decide.add_argument("--note", default="", metavar="TEXT", help="words for the next prompt")
         decide.add_argument("--agent", action="append", default=[], metavar="ROLE=NAME")
         decide.add_argument("--limit", action="append", default=[], metavar="LIMIT=N")
@@ -117,7 +130,13 @@ def _commands(escalation: Escalation, choice: Choice) -> list[str]:
     name = escalation.limit or "iterations"
     options = {
         Choice.APPROVE: [f"--approve --evidence {escalation.evidence}"],
-        Choice.REJECT: ['--reject "REASON"'],
+        Choice.EDIT: [f"--edit PATH --file NEW-TEXT --evidence {escalation.evidence}"],
+        Choice.REJECT: ['--reject "REASON" --attempts 1'],
+        Choice.REPLAN: ['--replan "WORDS"'],
+        Choice.REASSIGN: ["--reassign WORKER"],
+        Choice.ALLOW: ["--allow"],
+        Choice.DENY: ['--deny "REASON"'],
+        Choice.CHANGE: ["--change --agent ROLE=NAME"],
         Choice.ANSWER: [f'--answer "WORDS" --{name}' for name in DISPOSITIONS],
         Choice.AMEND: ["--amend R-N --file NEW-TEXT.md"],
         Choice.GRANT: [f"--grant {name}={_AMOUNTS[name]}"],
@@ -161,9 +180,9 @@ def _word(options: Options) -> Word:
     if options["change"]:
         limits = {
             name: number_or_none(amount)
-            for name, amount in (pair(text, "LIMIT=N") for text in options["limit"])
+            for name, amount in by_name(options["limit"], "LIMIT=N").items()
         }
-        agents = dict(pair(text, "ROLE=NAME") for text in options["agent"])
+        agents = by_name(options["agent"], "ROLE=NAME")
         return Word(choice=Choice.CHANGE, agents=agents, limits=limits, text=options["note"])
     plain = {"allow": Choice.ALLOW, "retry": Choice.RETRY, "stop": Choice.STOP}
     chosen = next(choice for name, choice in plain.items() if options[name])

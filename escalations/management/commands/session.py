@@ -16,7 +16,16 @@ from loops.engine.values import Pattern
 from loops.management.session_verbs import SessionVerbs
 from loops.models import Delivery, Session
 from tracker import services as tracker
-from tracker.commands import Answer, Options, PersonCommand, number_or_none, pair, read_text
+from tracker.commands import (
+    Answer,
+    Options,
+    PersonCommand,
+    by_name,
+    number_or_none,
+    pair,
+    read_text,
+    reference,
+)
 from tracker.errors import Conflict, Invalid
 from tracker.scope import Scope
 
@@ -57,9 +66,9 @@ class Command(SessionVerbs, PersonCommand):
         )
         start.add_argument("--config", metavar="FILE", help="JSON; the options above win over it")
         verb("list", self.list, "List sessions, newest first.")
-        verb("show", self.show, "Show one session.").add_argument("id", type=int)
+        verb("show", self.show, "Show one session.").add_argument("id", type=reference("S"))
         deliver = verb("deliver", self.deliver, "Hand over the result of a session that ended.")
-        deliver.add_argument("id", type=int)
+        deliver.add_argument("id", type=reference("S"))
         how = deliver.add_mutually_exclusive_group(required=True)
         how.add_argument(
             "--push",
@@ -75,10 +84,10 @@ class Command(SessionVerbs, PersonCommand):
         )
         how.add_argument("--patch", metavar="FILE", help="write the patch (- = standard output)")
         for name, (_, does) in _VERBS.items():
-            verb(name, self.steer, f"The session {does}.").add_argument("id", type=int)
+            verb(name, self.steer, f"The session {does}.").add_argument("id", type=reference("S"))
         self.add_session_verbs(verb)
         move = verb("move", self.move, "Go on on another host, from the last snapshot.")
-        move.add_argument("id", type=int)
+        move.add_argument("id", type=reference("S"))
         move.add_argument("--to", required=True, metavar="HOST", help="a host that lives")
 
     def start(self, options: Options) -> Answer:
@@ -126,7 +135,7 @@ class Command(SessionVerbs, PersonCommand):
             kind, target = Delivery.Kind.PULL_REQUEST, ""
         else:
             kind = Delivery.Kind.PATCH
-            target = "" if to_stdout else str(Path(options["patch"]).expanduser().resolve())
+            target = "" if to_stdout else _new_file(options["patch"])
         done = deliveries.deliver(session, self.by, kind, target)
         if not done.row.ok:
             raise Conflict(f"Not delivered. {done.row.said}")
@@ -200,13 +209,13 @@ def _config(options: Options) -> dict[str, Any]:
             raise Invalid(f"{options['config']} is no JSON: {fault}.") from None
         if not isinstance(config, dict):
             raise Invalid(f"{options['config']} holds no JSON object.")
-    agents = dict(pair(text, "ROLE=NAME") for text in options["agent"])
+    agents = by_name(options["agent"], "ROLE=NAME")
     limits = {
         name: number_or_none(amount)
-        for name, amount in (pair(x, "LIMIT=N") for x in options["limit"])
+        for name, amount in by_name(options["limit"], "LIMIT=N").items()
     }
     named = {role: services.agent_config(name) for role, name in agents.items()}
-    budgets = dict(pair(text, "BUDGET=N") for text in options["budget"])
+    budgets = by_name(options["budget"], "BUDGET=N")
     config |= {name: number_or_none(amount) for name, amount in budgets.items()}
     if options["pattern"]:
         config["pattern"] = options["pattern"]
@@ -240,3 +249,11 @@ def _verifier(text: str) -> dict[str, Any]:
         "policy": policies[-1] if policies else "required",
         "mechanical": "mechanical" in words,
     }
+
+
+def _new_file(path: str) -> str:
+    """The whole path; what stands there already is not written over."""
+    whole = Path(path).expanduser().resolve()
+    if whole.exists():
+        raise Conflict(f"There is a file {whole} already; name another one.")
+    return str(whole)

@@ -74,6 +74,7 @@ class Adapter(Protocol):
     the tests ran against. logins: files under a person's HOME that hold a sign-in, which the
     person may consent to copy. instructions: files of a repository that the CLI reads by itself.
     state: folders and files of the CLI under HOME; a fresh conversation begins without them.
+    obeyed: files and folders of a repository that the CLI obeys whatever its arguments say.
     own_sandbox: what its own sandbox was seen to do, "" = it has none."""
 
     name: str
@@ -81,6 +82,7 @@ class Adapter(Protocol):
     logins: tuple[str, ...]
     instructions: tuple[str, ...]
     state: tuple[str, ...]
+    obeyed: tuple[str, ...]
     own_sandbox: str
 
     def launch(self, wish: Wish) -> Launch: ...

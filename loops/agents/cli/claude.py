@@ -44,6 +44,7 @@ class Claude:
     logins = (".claude/.credentials.json",)
     instructions = ("CLAUDE.md", ".claude/CLAUDE.md")
     state = (".claude", ".claude.json")
+    obeyed = ()
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -38,6 +38,7 @@ class Codex:
     logins = (".codex/auth.json",)
     instructions = ("AGENTS.md", "AGENTS.override.md")
     state = (".codex",)
+    obeyed = ()
     own_sandbox = (
         "Codex's own sandbox: its commands write only in the clone and its temporary folder, and"
         " reach no network."

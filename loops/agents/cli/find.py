@@ -64,6 +64,8 @@ def _asked(program: Path, _changed: int, _size: int) -> str:
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""
+    if done.returncode:  # a crash names the version of Node
+        return ""
     found = _VERSION.search((done.stdout + done.stderr).decode("utf-8", "replace"))
     return found[0][:MOST_VERSION] if found else ""
 

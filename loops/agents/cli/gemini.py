@@ -34,6 +34,7 @@ class Gemini:
     logins = (".gemini/oauth_creds.json", ".gemini/google_accounts.json")
     instructions = ("GEMINI.md",)
     state = (".gemini",)
+    obeyed = (".gemini",)
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -73,6 +73,7 @@ class Listener:
         secrets: Sequence[str],
         retry_seconds: float,
         clock: Callable[[], float] = time.monotonic,
+        remember: Callable[[str], None] = lambda conversation: None,
     ) -> None:
         self.heard = Heard()
         self.reader = reader
@@ -81,6 +82,7 @@ class Listener:
         self._secrets = secrets
         self._retry_seconds = retry_seconds
         self._clock = clock
+        self._remember = remember
         self._retrying_since: float | None = None
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._parts: list[str] = []
@@ -136,7 +138,10 @@ class Listener:
             return
         for event in self._events(line):
             event = replace(event, text=redact(event.text, self._secrets))
+            before = self.heard.conversation
             self.heard.note(event)
+            if self.heard.conversation != before:
+                self._remember(self.heard.conversation)
             self._time(event)
             yield lines(event)
 

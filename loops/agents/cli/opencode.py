@@ -37,6 +37,7 @@ class Opencode:
     logins = (".local/share/opencode/auth.json",)
     instructions = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
     state = (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".opencode")
+    obeyed = (".opencode",)
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -57,6 +57,7 @@ class Pi:
     logins = (".pi/agent/auth.json",)
     instructions = ("AGENTS.md", "CLAUDE.md")
     state = (".pi",)
+    obeyed = (".pi",)
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

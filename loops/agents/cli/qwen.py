@@ -44,6 +44,7 @@ class Qwen:
     logins = (".qwen/oauth_creds.json",)
     instructions = ("QWEN.md", "AGENTS.md")
     state = (".qwen",)
+    obeyed = ()
     own_sandbox = ""
 
     def launch(self, wish: Wish) -> Launch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,7 +38,8 @@ class CliAgent:
     """One coding CLI as it plays one role. See agent_settings.AgentConfig for what a person sets.
 
     mcp: argv of the tracker's MCP server. resume: a conversation to go on with; where that fails
-    at once, the call is made anew without it. mode: None = what confinement() says.
+    at once, the call is made anew without it. remember: told the conversation as soon as the CLI
+    names it, for a worker that dies in the middle. mode: None = what confinement() says.
     """
 
     adapter: Adapter
@@ -51,6 +52,7 @@ class CliAgent:
     extra: tuple[str, ...] = ()
     mcp: tuple[str, ...] = ()
     resume: str = ""
+    remember: Callable[[str], None] = lambda conversation: None
     retry_seconds: float = 90.0
     logins: Logins | None = None
     mode: Confinement | None = None
@@ -67,8 +69,16 @@ class CliAgent:
             return Reply(fault=Fault.CANNOT_START, detail=clean(call, sentence_of(error)))
 
     def _once(self, call: Call, control: Control, resume: str) -> tuple[Reply, Listener]:
-        listener = Listener(control, self.adapter.reader(), call.confidential, self.retry_seconds)
+        listener = Listener(
+            control,
+            self.adapter.reader(),
+            call.confidential,
+            self.retry_seconds,
+            remember=self.remember,
+        )
         launch = self.adapter.launch(self._wish(call, resume))
+        if not self.loads_instructions:
+            call = self._without_orders(call)
         with prompt_file(call) as (descriptor, _path), self._home(call, launch, resume):
             argv = [str(self.program), *launch.argv]
             program = program_of(
@@ -77,6 +87,22 @@ class CliAgent:
             ending = run_tree(program, listener)
         listener.close(DELIVERY_SECONDS)
         return self._reply(call, ending, listener), listener
+
+    def _without_orders(self, call: Call) -> Call:
+        """A judge's CLI must not obey what the judged one wrote into the repository: such files
+        would run with the judge's token and key. Raises Invalid where nothing can hide them."""
+        places = call.places
+        inner = (places.workdir, *places.workdir.parents)
+        folders = [one for one in inner if one.is_relative_to(places.clone)]
+        found = [folder / name for folder in folders for name in self.adapter.obeyed]
+        found = [path for path in found if path.exists()]
+        if found and (self.mode or confinement()) is not Confinement.BUBBLEWRAP:
+            raise Invalid(
+                f"{self.adapter.name} obeys {found[0].relative_to(places.clone)} of the repository "
+                "whatever it is told, so it cannot judge it without a sandbox: install bubblewrap, "
+                "or choose another agent for this role."
+            )
+        return replace(call, places=replace(places, hidden=(*places.hidden, *found)))
 
     def _wish(self, call: Call, resume: str) -> Wish:
         return Wish(
