@@ -173,7 +173,7 @@ def test_the_timeline_has_a_lane_for_each_worker_and_marks_for_verdicts(operator
 
 def test_a_plan_is_readable_and_says_whether_it_is_in_force(operator, exhausted):
     said = text_of(page(operator, exhausted, "iterations/1/?show=plan"))
-    assert "Plan 1, replaced by plan 3." in said
+    assert "Plan 1, replaced by plan 2." in said
     assert "Worker coder Alternatives, in order writer" in said
     assert "C-2 R-2 holds from R-2" in said
     newest = exhausted.iterations.filter(role="thinker").last().number
