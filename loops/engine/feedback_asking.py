@@ -125,11 +125,12 @@ def _replanned(state: FeedbackState, rule: Rule, reason: str) -> FeedbackState:
 
 
 def _reassigned(state: FeedbackState, decided: Decided) -> FeedbackState:
+    """Before there is a plan there is nothing to work on: the thinker stays due."""
     pool = state.config.pool
     if decided.worker not in pool:
         raise ValueError(f"{decided.worker!r} is not in the pool: {', '.join(pool)}.")
     if state.plan is None:
-        raise ValueError("there is no plan yet that a worker could work on; let the thinker run.")
+        return state
     reason = f"a person chose {decided.worker}"
     step = first_step(state, Rule.PERSON_REASSIGNS, reason, decided.worker)
     return state.but(extras_given=state.extras_given + 1, step=step)
