@@ -254,6 +254,6 @@ def _verifier(text: str) -> dict[str, Any]:
 def _new_file(path: str) -> str:
     """The whole path; what stands there already is not written over."""
     whole = Path(path).expanduser().resolve()
-    if whole.exists():
+    if whole.is_file():
         raise Conflict(f"There is a file {whole} already; name another one.")
     return str(whole)
