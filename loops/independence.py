@@ -51,11 +51,13 @@ ORDER = tuple(Grade)
 @dataclass(frozen=True, slots=True)
 class Mind:
     """What thinks behind an agent. model: "" = not said; family: "" = not known. agent: what the
-    settings are, to tell that two are one agent where no model is said; "" of a command."""
+    settings are, to tell that two are one agent where no model is said. is_command: one
+    program may be many."""
 
     model: str = ""
     family: str = ""
     agent: str = ""
+    is_command: bool = False
 
     @property
     def words(self) -> str:
@@ -77,14 +79,12 @@ def mind(agent: AgentConfig) -> Mind:
     known = family(model) if model else _OF_VENDOR.get(KINDS[agent.adapter].vendor, "")
     if not model and agent.base_url:
         known = ""  # whatever that address serves
-    if agent.adapter == "command":
-        return Mind(model, known)  # one program may be many agents
-    settings = agent.model_dump(mode="json")
-    return Mind(model, known, json.dumps(settings, sort_keys=True))
+    settings = json.dumps(agent.model_dump(mode="json"), sort_keys=True)
+    return Mind(model, known, settings, is_command=agent.adapter == "command")
 
 
 def grade(maker: Mind, judge: Mind) -> Grade:
-    if maker.agent and maker.agent == judge.agent:
+    if maker.agent and maker.agent == judge.agent and not maker.is_command:
         return Grade.SAME_MODEL
     if maker.model and judge.model:
         if _name(maker.model) == _name(judge.model):
