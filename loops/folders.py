@@ -1,16 +1,20 @@
-"""Where a session lives in the data folder, and what its agents may not see of it."""
+"""Where a session lives in the data folder, and what agents may not see."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
 
 from loops.agents.base import Places
 from loops.agents.cli.known import ADAPTERS
+from loops.agents.confine import confine
 from loops.models import Session
+from loops.workspaces import Confine
 from tracker.models import Project
 
 PACKAGES = Path(__file__).resolve().parent  # agents of our own run from here, wherever it lies
@@ -18,11 +22,10 @@ PACKAGES = Path(__file__).resolve().parent  # agents of our own run from here, w
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where a session lives in the data folder. elsewhere: repositories of other projects."""
+    """Where a session lives in the data folder."""
 
     root: Path
     store: Path
-    elsewhere: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, session: Session) -> Folders:
@@ -30,21 +33,22 @@ class Folders:
         return cls(
             root=data / "sessions" / str(session.pk),
             store=data / "projects" / str(session.project_id) / "store.git",
-            elsewhere=_other_projects(session, data),
         )
 
     @property
     def clone(self) -> Path:
         return self.root / "clone"
 
-    def places(self, player: str, subpath: str, socket_dir: Path) -> Places:
+    def places(
+        self, player: str, subpath: str, socket_dir: Path, hidden: tuple[Path, ...]
+    ) -> Places:
         return Places(
             clone=self.clone,
             workdir=self.clone / subpath,
             home=self.root / "home" / player,
             tmp=self.root / "tmp" / player,
             socket_dir=socket_dir,
-            hidden=(*hidden_folders(), *secrets_of_the_person(), *self.elsewhere),
+            hidden=hidden,
             readable=(self.root / "bin", PACKAGES),
         )
 
@@ -56,25 +60,53 @@ _KEYS = (
 )  # fmt: skip
 
 
-def secrets_of_the_person() -> tuple[Path, ...]:
-    """Agents get only what they are lent: no keys, no sign-ins of coding CLIs."""
+def hidden_from(project: Project | None) -> tuple[Path, ...]:
+    """What no agent may see, nor a program that an agent may have written: the data folder, what
+    other hosts reach of every project, other projects' repositories (None: all of them), and keys
+    and sign-ins of the person, also those of coding CLIs: agents get what they are lent. A query.
+    """
+    data, shared = Path(settings.DATA), settings.STORE_URL
     home = Path(os.path.expanduser("~"))
     logins = (name for adapter in ADAPTERS.values() for name in adapter.logins)
-    return tuple(home / name for name in (*_KEYS, *logins))
-
-
-def _other_projects(session: Session, data: Path) -> tuple[Path, ...]:
-    """One that holds this project's repository or the data folder would hide those too."""
-    own = Path(session.project.repo_path)
-    others = Project.objects.exclude(pk=session.project_id).values_list("repo_path", flat=True)
-    found = (Path(path) for path in others)
-    return tuple(
-        path for path in found if not (own.is_relative_to(path) or data.is_relative_to(path))
+    return (
+        data,
+        *([Path(shared)] if os.path.isabs(shared) else []),
+        *(home / name for name in (*_KEYS, *logins)),
+        *_repositories_beside(project, data),
     )
 
 
-def hidden_folders() -> tuple[Path, ...]:
-    """What no agent may see: the data folder, and what other hosts reach of every project."""
-    shared = settings.STORE_URL
-    data = Path(settings.DATA)
-    return (data, Path(shared)) if os.path.isabs(shared) else (data,)
+def _repositories_beside(project: Project | None, data: Path) -> list[Path]:
+    """One that holds this project's repository or the data folder would hide those too."""
+    needed = [data, *([Path(project.repo_path)] if project else [])]
+    others = Project.objects.exclude(pk=project.pk if project else None)
+    found = map(Path, others.values_list("repo_path", flat=True))
+    return [path for path in found if not any(one.is_relative_to(path) for one in needed)]
+
+
+def confine_for(project: Project) -> Confine:
+    """Like an agent of the project: what such a program may not see is hidden but for what is
+    named. It may be one that an agent wrote, such as a filter in the clone's git."""
+
+    @cache
+    def hidden() -> tuple[Path, ...]:
+        return hidden_from(project)
+
+    def confined(
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        writable: Sequence[Path],
+        readable: Sequence[Path],
+        network: bool,
+    ) -> list[str]:
+        return confine(
+            argv,
+            cwd=cwd,
+            writable=writable,
+            readable=readable,
+            hidden=hidden(),
+            network=network,
+        )
+
+    return confined

@@ -8,7 +8,6 @@ import secrets as randomness
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -19,11 +18,10 @@ from django.conf import settings
 from loops import configuration, keeping, players, repair
 from loops.agent_settings import ENDPOINTS
 from loops.agents.base import Call, Control, Reply
-from loops.agents.confine import confine
 from loops.done_script import DoneScript
 from loops.engine.values import DoneMode, Fault, Role
 from loops.equipment import Work
-from loops.folders import Folders, hidden_folders
+from loops.folders import Folders, confine_for, hidden_from
 from loops.interface import Collected, Context, Interface, install
 from loops.leases import LeaseLost
 from loops.models import Session
@@ -38,25 +36,6 @@ LOCK_SECONDS = 3.0
 PREPARE_SECONDS = 1800.0
 
 
-def confine_here(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    writable: Sequence[Path],
-    readable: Sequence[Path],
-    network: bool,
-) -> list[str]:
-    """Like an agent: the data folder is hidden but for what is named."""
-    return confine(
-        argv,
-        cwd=cwd,
-        writable=writable,
-        readable=readable,
-        hidden=hidden_folders(),
-        network=network,
-    )
-
-
 def workspace_of(session: Session) -> Workspace:
     project, folders = session.project, Folders.of(session)
     is_fork = session.forked_from_id is not None
@@ -68,7 +47,7 @@ def workspace_of(session: Session) -> Workspace:
         project.subpath,
         tuple(project.extra_paths),
         tuple(project.accepted_leftovers),
-        confine=confine_here,
+        confine=confine_for(project),
         base=session.base_head if is_fork else "",
         tree=session.base_rev if is_fork else "",
     )
@@ -93,7 +72,7 @@ def preflight(project: Project, *, scratch: str) -> dict[str, Any]:
         project.prepare,
         project.check_command,
         scratch=Path(settings.DATA) / "preflight" / scratch,
-        confine=confine_here,
+        confine=confine_for(project),
         leftovers=tuple(project.accepted_leftovers),
     )
     return asdict(found)
@@ -112,6 +91,7 @@ class Stage:
         self.config = configuration.parse(session.config)
         self.folders = Folders.of(session)
         self.workspace = workspace_of(session)
+        self._hidden = hidden_from(session.project)
         self._keeper = keeping.Keeper(session, self.workspace)
         self._lock: int | None = None
         self._socket_dir: Path | None = None
@@ -230,7 +210,7 @@ class Stage:
     def _call(self, work: Work, agent: configuration.AgentConfig) -> Call:
         project = self.session.project
         directory = self._sockets()
-        places = self.folders.places(_player(work), project.subpath, directory)
+        places = self.folders.places(_player(work), project.subpath, directory, self._hidden)
         path = f"{self.folders.root / 'bin'}:{os.environ.get('PATH', os.defpath)}"
         return Call(
             session=self.session.pk,
@@ -285,7 +265,7 @@ class Stage:
         if self.config.done_mode == DoneMode.AGENT.value:
             return None
         subpath = self.session.project.subpath
-        places = self.folders.places(Role.WORKER.value, subpath, self._sockets())
+        places = self.folders.places(Role.WORKER.value, subpath, self._sockets(), self._hidden)
         return self._script().run(places, control)
 
     def _script(self) -> DoneScript:

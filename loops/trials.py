@@ -23,7 +23,7 @@ from loops.agents.cli.run import CliAgent
 from loops.agents.output import plain
 from loops.agents.redact import redact
 from loops.engine.values import Fault, Role
-from loops.folders import PACKAGES, hidden_folders
+from loops.folders import PACKAGES, hidden_from
 from loops.interface import install
 from loops.workspaces.engine_git import git_path, scrubbed_environment
 from tracker.errors import DomainError
@@ -167,7 +167,7 @@ def _scratch() -> Iterator[Places]:
             home=root / "home",
             tmp=root / "tmp",
             socket_dir=root / "socket",
-            hidden=hidden_folders(),
+            hidden=hidden_from(None),
             readable=(root / "bin", PACKAGES),
         )
     finally:

@@ -122,7 +122,8 @@ def confine(
     mode = mode or confinement()
     if mode is Confinement.SHIM:
         return list(argv)
-    masked = [_real(path) for path in hidden if path.exists()]
+    # os.path: what this user may not even look for needs no mask.
+    masked = [_real(path) for path in hidden if os.path.exists(path)]
     readable, writable = [_real(path) for path in readable], [_real(path) for path in writable]
     mounts = [(path, _HIDE, _mask(path)) for path in masked]
     mounts.append((Path("/tmp"), _HIDE, ["--bind", str(_real(tmp))] if tmp else ["--tmpfs"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from django.conf import settings
 
 from loops.agents.confine import Confinement
+from loops.folders import confine_for
 from loops.models import OutputPiece
 from tests.loops.agent_programs.kit import require
 from tests.loops.test_scripted_sessions import play, repo  # noqa: F401
@@ -53,3 +55,21 @@ def test_an_agent_reads_no_other_project_no_key_and_no_sign_in(play, person, out
     for hidden in ("in .ssh", "in .claude", "in .netrc", "in another project"):
         assert hidden not in said
     assert (settings.DATA / "keys" / "secrets").read_text() not in said
+
+
+def test_programs_that_an_agent_may_have_written_see_no_more_than_it(person, outside, db):
+    """The git that reads the clone, `prepare` and `check` run with the same things hidden."""
+    require(Confinement.BUBBLEWRAP)
+    me = tracker.person("me")
+    own, other = outside / "own", outside / "other"
+    for folder in (own, other):
+        folder.mkdir()
+        (folder / "plan.txt").write_text(f"in {folder.name}")
+    project = tracker.create_project(name="own", repo_path=str(own), by=me)
+    tracker.create_project(name="other", repo_path=str(other), by=me)
+    files = [person / ".ssh/id_ed25519", other / "plan.txt", own / "plan.txt"]
+    argv = confine_for(project)(
+        ["cat", *map(str, files)], cwd=own, writable=[], readable=[], network=False
+    )
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stdout == "in own"
