@@ -78,7 +78,7 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
     transaction: git takes time, and a commit that nobody ends with harms nothing.
     """
     if word.choice is Choice.RETRY and escalation.kind == Kind.AUTH.value:
-        _test_credential(escalation.session)
+        _test_credential(_fit(escalation, word).session)
     edited = _edited(escalation, word, by) if word.choice is Choice.EDIT else None
     with transaction.atomic():
         project, session = journal.lock(escalation.session_id)
@@ -99,8 +99,17 @@ def decide(escalation: Escalation, word: Word, by: By) -> Decision:
     return decision
 
 
+def _fit(escalation: Escalation, word: Word) -> Escalation:
+    """As it stands now, before what takes time; the transaction asks again."""
+    fresh = get_escalation(escalation.pk)
+    refuse_closed(fresh)
+    refuse_unfit(fresh, word)
+    return fresh
+
+
 def _test_credential(session: Session) -> None:
-    """One tiny call of the agent that was refused. A command has none that is tiny for sure."""
+    """One tiny call of the agent that was refused; takes up to a minute, so never in the
+    transaction. A command has none that is tiny for sure."""
     last = Iteration.objects.filter(session=session).order_by("-number").first()
     if last is None:
         return
@@ -117,9 +126,7 @@ def _test_credential(session: Session) -> None:
 
 def _edited(escalation: Escalation, word: Word, by: By) -> Snapshot:
     """The person's commit on top of the evidence that they saw."""
-    fresh = get_escalation(escalation.pk)
-    refuse_closed(fresh)
-    refuse_unfit(fresh, word)
+    fresh = _fit(escalation, word)
     note = word.text.strip() or f"Edit before the approval of {fresh.session.ref}"
     message = f"{note}\n\nDecision on {fresh} of {fresh.session.ref}."
     return editing.edit(fresh.session, fresh.evidence, word.edits, message=message, by=by)

@@ -9,6 +9,8 @@ from escalations.models import Decision, Escalation, Status
 from loops.configuration import MONTH
 from loops.engine import questions as table
 from loops.engine.values import Choice, Kind, LimitName, Pattern
+from loops.models import Session
+from loops.snapshots import Fold, LogUnusable
 from tracker.errors import Conflict, Invalid
 
 _NEEDS_WORDS = (Choice.ANSWER, Choice.REJECT, Choice.REPLAN, Choice.DENY)
@@ -45,7 +47,20 @@ class Word:
 def offered(escalation: Escalation) -> tuple[Choice, ...]:
     """What a person may decide here (table of RULES 6)."""
     kind, pattern = Kind(escalation.kind), Pattern(escalation.session.pattern)
-    return table.offered(kind, pattern, has_artefact=bool(escalation.evidence))
+    return table.offered(
+        kind,
+        pattern,
+        has_artefact=bool(escalation.evidence),
+        has_plan=pattern is Pattern.FEEDBACK and _has_plan(escalation.session),
+    )
+
+
+def _has_plan(session: Session) -> bool:
+    """Not before the thinker handed one in that counts."""
+    try:
+        return getattr(Fold.load(session).state, "plan", None) is not None
+    except LogUnusable:
+        return False
 
 
 def refuse_closed(escalation: Escalation) -> None:

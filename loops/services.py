@@ -22,7 +22,7 @@ from loops import (
 )
 from loops.engine import controllers
 from loops.engine.lifecycle import Move
-from loops.engine.values import Configured, Decided, State
+from loops.engine.values import Configured, State
 from loops.models import Agent, Answer, Session
 from loops.points import point
 from loops.snapshots import Fold
@@ -217,8 +217,6 @@ def _refuse_unfoldable(session: Session, payload: dict[str, Any]) -> None:
     fold = Fold.load(session)
     try:
         entry = controllers.entry_from_json(fold.seq + 1, "decided", payload)
-        if isinstance(entry, Decided) and entry.worker and not getattr(fold.state, "plan", None):
-            raise ValueError("there is no plan yet that a worker could work on; let it be made")
         fold.controller.apply(fold.state, entry)
     except ValueError as fault:
         raise Invalid(f"{session.ref} cannot take that decision: {fault}") from None

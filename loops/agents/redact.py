@@ -101,8 +101,11 @@ class Redactor:
         rest, self._held = self._held, ""
         return self._secret.sub(MARKER, rest) if self._forms else rest
 
+    def whole(self, text: str) -> str:
+        """A text that stands alone, without secrets; ready for the next one."""
+        return self.feed(text) + self.finish()
+
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """A whole text without secrets."""
-    redactor = Redactor(secrets)
-    return redactor.feed(text) + redactor.finish()
+    """One whole text without secrets; for several keep a Redactor."""
+    return Redactor(secrets).whole(text)

@@ -16,6 +16,7 @@ class Offer:
     kinds: frozenset[Kind] | None = None
     patterns: frozenset[Pattern] | None = None
     needs_artefact: bool = False
+    needs_plan: bool = False
 
 
 def _kinds(*kinds: Kind) -> frozenset[Kind]:
@@ -30,8 +31,8 @@ OFFERS: tuple[Offer, ...] = (
     Offer(Choice.APPROVE, needs_artefact=True),
     Offer(Choice.EDIT, needs_artefact=True),
     Offer(Choice.REJECT, patterns=_WITH_VERIFIERS),
-    Offer(Choice.REPLAN, patterns=_WITH_THINKER),
-    Offer(Choice.REASSIGN, patterns=_WITH_THINKER),
+    Offer(Choice.REPLAN, patterns=_WITH_THINKER, needs_plan=True),
+    Offer(Choice.REASSIGN, patterns=_WITH_THINKER, needs_plan=True),
     Offer(Choice.ANSWER, kinds=_kinds(Kind.BLOCKED, Kind.DISPUTED_FIX)),
     Offer(Choice.ALLOW, kinds=_kinds(Kind.GATE, Kind.QUARANTINE)),
     Offer(Choice.DENY, kinds=_kinds(Kind.GATE, Kind.QUARANTINE)),
@@ -46,12 +47,17 @@ OFFERS: tuple[Offer, ...] = (
 )
 
 
-def offered(kind: Kind, pattern: Pattern, *, has_artefact: bool) -> tuple[Choice, ...]:
-    """What a person may decide. has_artefact: a result exists that the person can be shown."""
+def offered(
+    kind: Kind, pattern: Pattern, *, has_artefact: bool, has_plan: bool = True
+) -> tuple[Choice, ...]:
+    """What a person may decide. has_artefact: a result exists that the person can be shown.
+    has_plan: there is one to work on, or to replace."""
     return tuple(
         offer.choice
         for offer in OFFERS
-        if _fits(offer, kind, pattern) and (has_artefact or not offer.needs_artefact)
+        if _fits(offer, kind, pattern)
+        and (has_artefact or not offer.needs_artefact)
+        and (has_plan or not offer.needs_plan)
     )
 
 

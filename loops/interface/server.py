@@ -21,7 +21,7 @@ from pathlib import Path
 
 from django.db import connections
 
-from loops.agents.redact import redact
+from loops.agents.redact import Redactor
 from loops.interface.client import pack, unpack
 from loops.interface.context import Answer, Collected, Collector, Context
 from loops.interface.link import MOST_REQUEST, Link
@@ -63,6 +63,7 @@ class Interface:
         self._token = token
         self._context = context
         self._collector = Collector()
+        self._redactor = Redactor((token, *context.withheld))
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._links: set[Link] = set()
         self._selector = selectors.DefaultSelector()
@@ -210,9 +211,8 @@ class Interface:
         return answer
 
     def _carry_out(self, argv: Sequence[str], stdin: str) -> Answer:
-        withheld = (self._token, *self._context.withheld)
-        words = [redact(word, withheld) for word in argv]
-        return dispatch(self._context, self._collector, words, redact(stdin, withheld))
+        words = [self._redactor.whole(word) for word in argv]
+        return dispatch(self._context, self._collector, words, self._redactor.whole(stdin))
 
     def _secret(self) -> bytes:
         return self._token.encode("utf-8", "replace")

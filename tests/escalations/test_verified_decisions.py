@@ -178,6 +178,20 @@ def test_a_gate_names_who_waits_behind_it_and_lets_it_run(operator, ask):
     assert session_of(asked).state == "queued"
 
 
+def test_before_there_is_a_plan_nobody_can_be_sent_to_work_on_it(operator, ask):
+    asked = ask(v.FEEDBACK, v.feedback_config(gates=["thinker"]))
+    html = operator.get(f"/queue/{asked.pk}/").content.decode()
+    radios = re.findall(r'type="radio" name="choice" value="(\w+)"', html)
+    assert radios == ["reject", "allow", "deny", "amend", "stop"]
+    for choice, fields in (
+        ("reassign", {"worker": "writer", "text_reassign": "x"}),
+        ("replan", {"text_replan": "x"}),
+    ):
+        answer = decide(operator, asked, choice=choice, **fields)
+        assert answer.status_code == 422, choice
+    assert not Decision.objects.exists()
+
+
 def test_a_gate_that_stays_shut_needs_a_reason(operator, ask):
     asked = ask(v.FEEDBACK, v.feedback_config(gates=["verifier"]))
     assert "before a thinker or a worker you are asked again" in words(operator, asked)

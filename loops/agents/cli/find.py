@@ -68,13 +68,3 @@ def _asked(program: Path, _changed: int, _size: int) -> str:
         return ""
     found = _VERSION.search((done.stdout + done.stderr).decode("utf-8", "replace"))
     return found[0][:MOST_VERSION] if found else ""
-
-
-def is_tested(version: str, tested: tuple[str, str]) -> bool:
-    """Whether the version lies between the first and the last one that the tests ran against."""
-    first, last = (_parts(one) for one in tested)
-    return first <= _parts(version) <= last
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:3])

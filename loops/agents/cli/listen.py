@@ -19,7 +19,7 @@ from loops.agents.cli.adapter import Reader
 from loops.agents.cli.lines import lines
 from loops.agents.events import Event, Kind
 from loops.agents.output import LONGEST_JSON, LONGEST_PIECE, plain
-from loops.agents.redact import redact
+from loops.agents.redact import Redactor
 
 _PROGRESS = (Kind.TEXT, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.DONE)
 _LAST_WORDS = 20
@@ -79,7 +79,7 @@ class Listener:
         self.reader = reader
         self.is_cut_off = False
         self._control = control
-        self._secrets = secrets
+        self._redactor = Redactor(secrets)
         self._retry_seconds = retry_seconds
         self._clock = clock
         self._remember = remember
@@ -137,7 +137,7 @@ class Listener:
         if not line.strip():
             return
         for event in self._events(line):
-            event = replace(event, text=redact(event.text, self._secrets))
+            event = replace(event, text=self._redactor.whole(event.text))
             before = self.heard.conversation
             self.heard.note(event)
             if self.heard.conversation != before:

@@ -29,8 +29,9 @@ MOST_OUTPUT = 32_000
 class Opencode:
     """model: "provider/model" for a vendor that opencode knows; with a base_url, the name as that
     OpenAI-compatible endpoint knows it. Its own five retries cannot be set. Where instructions are
-    not wanted, the repository's AGENTS.md, CLAUDE.md, and opencode.json are left
-    out (.opencode and its plugins never: it must be hidden); an AGENTS.md in a folder below is still read when a file beside it is."""
+    not wanted, the repository's AGENTS.md, CLAUDE.md and opencode.json are left out
+    (.opencode and its plugins never: it must be hidden); an AGENTS.md in a folder below is still
+    read when a file beside it is."""
 
     name = "opencode"
     tested = ("1.18.33", "1.18.33")
